@@ -1,0 +1,1 @@
+"""Data, noise and budget meet here, and only here."""

@@ -1,0 +1,214 @@
+"""Answers: rows, margins, what they cost and what is left; everything here is already public."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from fractions import Fraction
+from functools import cmp_to_key, partial
+from typing import TYPE_CHECKING, Any
+
+from adomnia.curator.estimate import Estimate, estimates
+from adomnia.curator.plan import Plan
+from adomnia.curator.reading import Readings
+from adomnia.queries.grouping import key_rows
+from adomnia.queries.measurement import Quantile
+from adomnia.queries.post import interval, reckon, statistics
+from adomnia.queries.question import Apply, Given, Post, Question
+from adomnia.queries.ranges import show
+from adomnia.schema.table import Attribute
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+__all__ = ["Answer", "Table", "tabulate"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of an answer, its margins by column, and what should be said beside them."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    margins: dict[str, list[float | None]]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A private answer.
+
+    `margins` gives for each noisy column one number per row: the truth is within it with the
+    given confidence. `spent` and `remaining` are exact; `receipt` names the ledger's entry.
+    """
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    margins: dict[str, list[float | None]]
+    confidence: float
+    spent: Mapping[str, Fraction]
+    remaining: Mapping[str, Fraction]
+    receipt: str
+    notes: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain JSON values."""
+        return {
+            "columns": list(self.columns),
+            "rows": [[_plain(value) for value in row] for row in self.rows],
+            "margins": self.margins,
+            "confidence": self.confidence,
+            "spent": {name: str(value) for name, value in self.spent.items()},
+            "remaining": {name: str(value) for name, value in self.remaining.items()},
+            "receipt": self.receipt,
+            "notes": list(self.notes),
+        }
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a pandas frame."""
+        import pandas  # noqa: PLC0415 (an extra)
+
+        return pandas.DataFrame(self.rows, columns=list(self.columns))
+
+    def to_polars(self) -> polars.DataFrame:
+        """The rows as a polars frame."""
+        import polars  # noqa: PLC0415 (an extra)
+
+        return polars.DataFrame(self.rows, schema=list(self.columns), orient="row")
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The rows as an Arrow table."""
+        import pyarrow  # noqa: PLC0415 (slow to import)
+
+        columns = zip(*self.rows, strict=True) if self.rows else [() for _ in self.columns]
+        arrays = [pyarrow.array(list(column)) for column in columns]
+        return pyarrow.Table.from_arrays(arrays, names=list(self.columns))
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def tabulate(
+    plan: Plan, readings: Readings, confidence: float, attributes: Mapping[str, Attribute]
+) -> Table:
+    """The table that the statement asks for, from what was measured."""
+    question = plan.question
+    found = estimates(plan, readings, confidence)
+    sure = _jointly(plan, readings, confidence)
+    rows = [
+        _row(question, keys, cell, found, sure)
+        for cell, keys in _cells(question, readings, attributes)
+    ]
+    rows = _arrange(question, rows)
+    names = tuple(output.name for output in question.outputs)
+    noisy = [i for i, output in enumerate(question.outputs) if statistics(output.value)]
+    margins = {names[i]: [row.margins[i] for row in rows] for i in noisy}
+    return Table(names, [row.values for row in rows], margins, _notes(plan))
+
+
+@dataclass(frozen=True)
+class _Row:
+    values: tuple[Any, ...]
+    margins: tuple[float | None, ...]
+    keys: tuple[Any, ...]
+    given: tuple[Any, ...]
+
+
+def _cells(
+    question: Question, readings: Readings, attributes: Mapping[str, Attribute]
+) -> list[tuple[int, tuple[Any, ...]]]:
+    if readings.keys is None:
+        return list(key_rows(question.keys, attributes))
+    spreads = [key.range for key in question.keys]
+    return [
+        (i, tuple(show(spread, value) for spread, value in zip(spreads, key, strict=True)))
+        for i, key in enumerate(readings.keys)
+    ]
+
+
+def _jointly(plan: Plan, readings: Readings, confidence: float) -> dict[int, list[Estimate]]:
+    """Estimates with wider margins, for columns that combine several statistics: all of them
+    hold at once with the asked confidence when the doubt is shared among them."""
+    counts = {len(statistics(output.value)) for output in plan.question.outputs}
+    return {
+        count: estimates(plan, readings, 1 - (1 - confidence) / count)
+        for count in counts
+        if count > 1
+    }
+
+
+def _row(
+    question: Question,
+    keys: tuple[Any, ...],
+    cell: int,
+    found: list[Estimate],
+    sure: Mapping[int, list[Estimate]],
+) -> _Row:
+    given = tuple(estimate.values[cell] for estimate in found)
+    values = tuple(reckon(output.value, keys, given) for output in question.outputs)
+    margins = tuple(
+        _margin(output.value, keys, cell, sure.get(len(statistics(output.value)), found))
+        for output in question.outputs
+    )
+    return _Row(values, margins, keys, given)
+
+
+def _margin(post: Post, keys: tuple[Any, ...], cell: int, found: list[Estimate]) -> float | None:
+    """How far a column may be off: its statistic's margin, or by interval arithmetic."""
+    if isinstance(post, Given):
+        return found[post.index].margins[cell]
+    if not isinstance(post, Apply) or not statistics(post):
+        return None
+    boxes = [(e.values[cell] - e.margins[cell], e.values[cell] + e.margins[cell]) for e in found]
+    span = interval(post, keys, boxes)
+    value = reckon(post, keys, [estimate.values[cell] for estimate in found])
+    if post.op == "sqrt" and isinstance(value, float):
+        low, high = (max(0.0, end) ** 0.5 for end in boxes[_single(post)])
+        return float(max(high - value, value - low))
+    if span is None or not isinstance(value, int | float):
+        return None
+    return max(span[1] - value, value - span[0])
+
+
+def _single(post: Post) -> int:
+    return next(iter(statistics(post)))
+
+
+def _arrange(question: Question, rows: list[_Row]) -> list[_Row]:
+    """HAVING, ORDER BY, OFFSET and LIMIT, on the noisy rows."""
+    having = question.having
+    if having is not None:
+        rows = [row for row in rows if reckon(having, row.keys, row.given) is True]
+    if question.order:
+        rows = sorted(rows, key=cmp_to_key(partial(_compare, question)))
+    end = None if question.limit is None else question.offset + question.limit
+    return rows[question.offset : end]
+
+
+def _compare(question: Question, a: _Row, b: _Row) -> int:
+    for sort in question.order:
+        first, second = (reckon(sort.value, row.keys, row.given) for row in (a, b))
+        if first == second:
+            continue
+        if first is None or second is None:
+            return -1 if (first is None) == sort.nulls_first else 1
+        return -1 if (first < second) != sort.descending else 1
+    return 0
+
+
+def _notes(plan: Plan) -> tuple[str, ...]:
+    notes = []
+    edges = {s.measurement.edge for s in plan.steps if isinstance(s.measurement, Quantile)}
+    if edges & {"min", "max"}:
+        notes.append("MIN and MAX are private quantiles: values a few rows inside the extremes")
+    if any(isinstance(step.measurement, Quantile) for step in plan.steps):
+        notes.append(
+            "the margin of a quantile is in rows: how far its rank may be from the asked one"
+        )
+    if plan.threshold is not None:
+        notes.append(f"groups are shown only where their noisy count reached {plan.threshold}")
+    return tuple(notes)

@@ -1,0 +1,140 @@
+"""Forecasts: the error that an answer would have, or the epsilon that an error needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from adomnia.curator.estimate import estimates
+from adomnia.curator.plan import Plan, Step
+from adomnia.curator.reading import Reading, Readings
+from adomnia.errors import QuestionError
+from adomnia.privacy.events import Exponential, Free, Gaussian, loss
+from adomnia.queries.measurement import width_of
+from adomnia.queries.post import statistics
+from adomnia.queries.question import Given
+
+__all__ = ["Forecast", "forecast", "search"]
+
+CLOSE = Fraction(101, 100)
+"""An epsilon is looked for to within one part in a hundred."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What an answer would cost and how far off it would be.
+
+    Margins of averages and variances depend on the number of rows, which is not public: they are
+    None here, and come with the answer.
+    """
+
+    spent: dict[str, Fraction]
+    mechanism: str
+    steps: tuple[Step, ...]
+    margins: dict[str, float | None]
+    confidence: float
+    cells: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The forecast as plain JSON values."""
+        main = max(self.steps, key=lambda step: step.sensitivity.l1, default=None)
+        return {
+            **{name: str(value) for name, value in self.spent.items()},
+            "mechanism": self.mechanism,
+            "sensitivity": None if main is None else _sensitivity(main),
+            "measurements": [_sensitivity(step) for step in self.steps],
+            "margins": self.margins,
+            "confidence": self.confidence,
+            "cells": self.cells,
+        }
+
+
+def _sensitivity(step: Step) -> dict[str, Any]:
+    gaussian = isinstance(step.event, Gaussian)
+    bound = step.event.sensitivity if gaussian else step.sensitivity.l1  # type: ignore[union-attr]
+    return {
+        "measurement": type(step.measurement).__name__.lower(),
+        "value": str(bound),
+        "norm": "l2" if gaussian else "l1",
+        "exact": step.sensitivity.exact,
+        "argument": step.sensitivity.argument,
+    }
+
+
+def forecast(plan: Plan, confidence: float) -> Forecast:
+    """What the plan costs, and the margins that can be told beforehand."""
+    total = loss(plan.event)
+    amounts = {"epsilon": total.epsilon, "rho": total.rho, "delta": total.delta}
+    spent = {name: value for name, value in amounts.items() if value or name == "epsilon"}
+    return Forecast(
+        spent, _mechanism(plan), plan.steps, _margins(plan, confidence), confidence, _cells(plan)
+    )
+
+
+def _mechanism(plan: Plan) -> str:
+    names: dict[str, None] = {}
+    for step in plan.steps:
+        kinds = {Free: "none", Exponential: "exponential", Gaussian: "gaussian"}
+        names[kinds.get(type(step.event), "laplace")] = None
+    return " + ".join(names) or "none"
+
+
+def _cells(plan: Plan) -> int:
+    from adomnia.queries.grouping import cell_count  # noqa: PLC0415
+
+    return 0 if plan.question.open else cell_count(plan.question.keys)
+
+
+def _margins(plan: Plan, confidence: float) -> dict[str, float | None]:
+    """Margins of the columns that are one statistic each; None where rows must be known."""
+    blank = tuple(_blank(step) for step in plan.steps)
+    found = estimates(plan, Readings(blank), confidence)
+    out: dict[str, float | None] = {}
+    for output in plan.question.outputs:
+        if isinstance(output.value, Given):
+            known = plan.question.statistics[output.value.index].kind not in ("avg", "var")
+            out[output.name] = found[output.value.index].margins[0] if known else None
+        elif statistics(output.value):
+            out[output.name] = None
+    return out
+
+
+def _blank(step: Step) -> Reading:
+    """A reading of nothing, with the noise that the step would have."""
+    values = np.zeros((1, width_of(step.measurement)), dtype=object)
+    return Reading(values, step.noise, np.ones(1, np.int64), step.eta)
+
+
+def search(make: Callable[[Fraction], Plan], margin: float, confidence: float) -> Forecast:
+    """The forecast with about the smallest epsilon whose margins are all within the asked one."""
+    if not margin > 0 or margin == float("inf"):
+        raise QuestionError("margin must be a finite number above zero", "for example margin = 50")
+
+    def enough(epsilon: Fraction) -> bool:
+        told = _margins(make(epsilon), confidence).values()
+        if None in told or not told:
+            raise QuestionError(
+                "the margin of this question depends on the number of rows, which is not public",
+                "plan with an epsilon, or plan the COUNT and SUM behind it",
+            )
+        return all(value is not None and value <= margin for value in told)
+
+    low, high = Fraction(1, 10**12), Fraction(1)
+    while not enough(high):
+        high *= 8
+        if high > 10**12:
+            raise QuestionError("no epsilon gives this margin", "ask for a wider one")
+    while high > low * CLOSE:
+        middle = _between(low, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return forecast(make(high), confidence)
+
+
+def _between(low: Fraction, high: Fraction) -> Fraction:
+    """A short fraction near the geometric mean."""
+    middle = float(low * high) ** 0.5
+    return max(low, min(high, Fraction(f"{middle:.4g}")))

@@ -1,0 +1,181 @@
+"""The plan: which noise each measurement gets, what that costs, and what it protects.
+
+It rests on the question and the policy alone; no data is read and nothing is spent.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from adomnia.curator.policy import Policy
+from adomnia.errors import QuestionError
+from adomnia.mechanisms.margin import Noise
+from adomnia.mechanisms.quantile import Rank, Share, Target
+from adomnia.mechanisms.selection import threshold
+from adomnia.priors.sensitivity import sensitivity
+from adomnia.privacy.events import (
+    Composed,
+    Event,
+    Exponential,
+    Free,
+    Gaussian,
+    Laplace,
+    PartitionSelection,
+)
+from adomnia.privacy.sensitivity import Sensitivity, Setting
+from adomnia.queries.measurement import Counts, Measurement, Quantile, number
+from adomnia.queries.question import Question
+from adomnia.queries.strategy import Strategy, plan_measurements
+
+__all__ = ["Asked", "Plan", "Step", "make_plan"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the analyst offers for an answer: an epsilon or a rho, and delta for open keys."""
+
+    epsilon: Fraction | None = None
+    rho: Fraction | None = None
+    delta: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One measurement and its noise; a quantile has a target and the rate of its penalties."""
+
+    measurement: Measurement
+    sensitivity: Sensitivity
+    event: Event
+    noise: Noise | None = None
+    target: Target | None = None
+    eta: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that happens when the question is asked at this loss."""
+
+    question: Question
+    strategy: Strategy
+    steps: tuple[Step, ...]
+    threshold: int | None = None
+
+    @property
+    def event(self) -> Event:
+        """The use of the data as the ledger records it."""
+        parts = tuple(step.event for step in self.steps if not isinstance(step.event, Free))
+        if not parts:
+            return Free()
+        return parts[0] if len(parts) == 1 else Composed(parts)
+
+
+def make_plan(question: Question, policy: Policy, asked: Asked) -> Plan:
+    """The plan of a question: its loss is split evenly over the measurements that cost anything."""
+    try:
+        strategy = plan_measurements(question)
+        found = [_sensitivity(question, policy, m) for m in strategy.measurements]
+    except ValueError as error:
+        raise QuestionError(str(error), "declare a larger step for this attribute") from None
+    paid = sum(1 for bound in found if bound.l1 > 0)
+    delta = _delta(question, policy, asked)
+    steps = tuple(
+        _step(measurement, bound, _share(asked, max(1, paid)), delta)
+        for measurement, bound in zip(strategy.measurements, found, strict=True)
+    )
+    return Plan(question, strategy, steps, _threshold(steps, policy, delta))
+
+
+def _sensitivity(question: Question, policy: Policy, measurement: Measurement) -> Sensitivity:
+    setting = Setting(question.where, question.keys, policy.unit)
+    return sensitivity(measurement, setting, policy.neighbors)
+
+
+def _share(asked: Asked, parts: int) -> Asked:
+    return Asked(
+        None if asked.epsilon is None else asked.epsilon / parts,
+        None if asked.rho is None else asked.rho / parts,
+    )
+
+
+def _step(
+    measurement: Measurement, bound: Sensitivity, share: Asked, delta: Fraction | None
+) -> Step:
+    if isinstance(measurement, Quantile):
+        return _quantile_step(measurement, bound, share)
+    selects = delta is not None and isinstance(measurement, Counts)
+    if bound.l1 == 0:
+        return Step(measurement, bound, Free(), Noise("laplace", Fraction(0)))
+    if share.rho is not None and not selects:
+        variance = bound.l2_squared / (2 * share.rho)
+        event: Event = Gaussian(share.rho, _root(bound.l2_squared))
+        return Step(measurement, bound, event, Noise("gaussian", variance))
+    epsilon = _pure(share)
+    noise = Noise("laplace", bound.l1 / epsilon)
+    if selects and delta is not None:
+        return Step(measurement, bound, PartitionSelection(epsilon, delta, bound.l1), noise)
+    return Step(measurement, bound, Laplace(epsilon, bound.l1), noise)
+
+
+def _quantile_step(measurement: Quantile, bound: Sensitivity, share: Asked) -> Step:
+    epsilon = _pure(share)
+    eta = epsilon / (2 * bound.l1)
+    event = Exponential(epsilon, bound.l1)
+    return Step(measurement, bound, event, target=_target(measurement, eta), eta=eta)
+
+
+def _target(measurement: Quantile, eta: Fraction) -> Target:
+    """What is looked for. An extreme is the value at a rank a little inside, past which the
+    empty part of the domain weighs less than one row; the rank depends on the domain alone."""
+    if measurement.edge is None:
+        return Share(measurement.share)
+    candidates = number(measurement.argument).width + 1
+    rank = 1 + math.ceil(Fraction(math.log(candidates)) / eta)
+    return Rank(rank, from_top=measurement.edge == "max")
+
+
+def _pure(share: Asked) -> Fraction:
+    """The epsilon of a share; a rho allows the pure epsilon with epsilon²/2 = rho."""
+    if share.epsilon is not None:
+        return share.epsilon
+    return _root_below(2 * (share.rho or Fraction(0)))
+
+
+def _root_below(number: Fraction) -> Fraction:
+    scale = 10**40
+    return Fraction(math.isqrt(int(number * scale * scale)), scale)
+
+
+def _root(number: Fraction) -> Fraction:
+    """The square root, exactly where it is a fraction, else just above."""
+    top, bottom = math.isqrt(number.numerator), math.isqrt(number.denominator)
+    if top * top == number.numerator and bottom * bottom == number.denominator:
+        return Fraction(top, bottom)
+    return _root_below(number) + Fraction(1, 10**40)
+
+
+def _delta(question: Question, policy: Policy, asked: Asked) -> Fraction | None:
+    """The delta that selecting the groups costs; None where all keys have public values."""
+    if not question.open:
+        return None
+    if policy.budget.delta is None:
+        raise QuestionError(
+            "a key of GROUP BY has no declared domain, so its groups cannot all be shown",
+            "declare its values in the policy, or give [privacy] a delta for private selection",
+        )
+    if any(s.kind in ("quantile", "min", "max") for s in question.statistics):
+        raise QuestionError(
+            "quantiles need groups whose keys have a declared domain",
+            "declare the key's values in the policy",
+        )
+    return asked.delta if asked.delta is not None else policy.budget.delta / 100
+
+
+def _threshold(steps: tuple[Step, ...], policy: Policy, delta: Fraction | None) -> int | None:
+    if delta is None:
+        return None
+    counts = next(step for step in steps if isinstance(step.measurement, Counts))
+    assert counts.noise is not None
+    rows = (policy.neighbors.rows or 1) * policy.neighbors.group
+    return threshold(counts.noise.parameter, delta, rows, rows)

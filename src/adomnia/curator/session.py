@@ -1,0 +1,179 @@
+"""A session: one analyst's questions, from SQL to answer, each paid for before it is computed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from adomnia.curator import reading
+from adomnia.curator.answer import Answer, Table, tabulate
+from adomnia.curator.forecast import Forecast, forecast, search
+from adomnia.curator.plan import Asked, Plan, make_plan
+from adomnia.curator.reuse import Known, reuse
+from adomnia.errors import AdomniaError, MachineryError, QuestionError
+from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, left, reserve
+from adomnia.privacy.composition import Budget
+from adomnia.privacy.events import Event, Free, loss
+from adomnia.privacy.loss import Amount, exact
+
+if TYPE_CHECKING:
+    from adomnia.curator.database import Database
+
+__all__ = ["Session"]
+
+REUSED = "this was known from earlier answers and cost nothing"
+REPEATED = "this request was paid and answered before; it is the same answer"
+
+
+@dataclass(frozen=True)
+class Session:
+    """One analyst at the curator's desk.
+
+    Ask with an epsilon (Laplace noise, pure) or a rho (Gaussian noise, zCDP). `budget` limits
+    this session beside the analyst's and the data's own budgets.
+    """
+
+    database: Database
+    analyst: str
+    name: str | None = None
+    limit: Budget | None = None
+
+    def ask(
+        self,
+        sql: str,
+        epsilon: Amount | None = None,
+        *,
+        rho: Amount | None = None,
+        delta: Amount | None = None,
+        confidence: float = 0.95,
+        key: str | None = None,
+    ) -> Answer:
+        """A private answer to the statement, paid from the ledger.
+
+        A request that is repeated with the same `key` gets the same answer and is paid once.
+        """
+        asked = _asked(epsilon, rho, delta)
+        confidence = _confidence(confidence)
+        plan = self._plan(sql, asked)
+        known = reuse(plan, self._known()) if key is None else None
+        event: Event = Free() if known is not None else plan.event
+        request = json.dumps([sql, *(str(part) for part in vars(asked).values()), confidence])
+        booking = Reservation(self.analyst, self.name, key, sql, event, request)
+        granted = reserve(self.database.journal, booking, self.budgets)
+        if granted.answer is not None:
+            found = reading.from_json(granted.answer)
+            return self._answer(plan, found, confidence, granted, (REPEATED,))
+        notes = () if known is None else (REUSED,)
+        if known is None:
+            known = self._take(plan)
+        answered(self.database.journal, granted.receipt, self._record(known))
+        return self._answer(plan, known, confidence, granted, notes)
+
+    def plan(
+        self,
+        sql: str,
+        epsilon: Amount | None = None,
+        *,
+        rho: Amount | None = None,
+        delta: Amount | None = None,
+        margin: float | None = None,
+        confidence: float = 0.95,
+    ) -> Forecast:
+        """The error an answer would have, or the epsilon that a margin needs; spends nothing."""
+        confidence = _confidence(confidence)
+        if margin is None:
+            return forecast(self._plan(sql, _asked(epsilon, rho, delta)), confidence)
+        if epsilon is not None or rho is not None:
+            raise QuestionError("either a loss or a margin", "leave one of them out")
+        extra = None if delta is None else exact(delta, "delta")
+        return search(lambda e: self._plan(sql, Asked(e, None, extra)), margin, confidence)
+
+    def remaining(self) -> Mapping[str, Fraction]:
+        """What this analyst can still spend."""
+        account = self.database.journal.account()
+        return _least(left(account, self.budgets, self.analyst, self.name))
+
+    @property
+    def budgets(self) -> Budgets:
+        """Every budget that binds this session."""
+        policy = self.database.policy
+        return Budgets(policy.budget, policy.analysts.get(self.analyst), self.limit)
+
+    def _plan(self, sql: str, asked: Asked) -> Plan:
+        return make_plan(self.database.bind(sql), self.database.policy, asked)
+
+    def _take(self, plan: Plan) -> reading.Readings:
+        try:
+            return reading.take(plan, self.database.table, self.database.engine)
+        except AdomniaError:
+            raise
+        except Exception as error:
+            kind = type(error).__name__  # its message could quote data
+            raise MachineryError(f"the question could not be computed ({kind})") from None
+
+    def _record(self, found: reading.Readings) -> dict[str, Any]:
+        return {**reading.to_json(found), "version": self.database.version()}
+
+    def _known(self) -> list[Known]:
+        return self.database.known(self.analyst)
+
+    def _answer(
+        self,
+        plan: Plan,
+        found: reading.Readings,
+        confidence: float,
+        granted: Granted,
+        notes: tuple[str, ...],
+    ) -> Answer:
+        table: Table = tabulate(plan, found, confidence, self.database.table.attributes)
+        cost = Free() if granted.repeated or REUSED in notes else plan.event
+        return Answer(
+            table.columns,
+            table.rows,
+            table.margins,
+            confidence,
+            _spent(cost),
+            _least(granted.remaining),
+            granted.receipt,
+            (*table.notes, *notes),
+        )
+
+
+def _asked(epsilon: Amount | None, rho: Amount | None, delta: Amount | None) -> Asked:
+    if (epsilon is None) == (rho is None):
+        raise QuestionError("an answer costs an epsilon or a rho", "for example epsilon = 0.1")
+    small = None if delta is None else exact(delta, "delta")
+    if small is not None and small >= 1:
+        raise QuestionError("delta must be below one", "for example delta = 1e-9")
+    if epsilon is not None:
+        return Asked(exact(epsilon), None, small)
+    assert rho is not None
+    return Asked(None, exact(rho, "rho"), small)
+
+
+def _confidence(value: float) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = 0.0
+    if not 0.5 <= number <= 0.999999:
+        raise QuestionError("confidence must be between 0.5 and 0.999999", "for example 0.95")
+    return number
+
+
+def _spent(event: Event) -> dict[str, Fraction]:
+    total = loss(event)
+    spent = {"epsilon": total.epsilon, "rho": total.rho, "delta": total.delta}
+    return {name: value for name, value in spent.items() if value or name == "epsilon"}
+
+
+def _least(remaining: Mapping[str, Mapping[str, Fraction]]) -> dict[str, Fraction]:
+    """What can still be spent: of each currency the least that any budget leaves."""
+    out: dict[str, Fraction] = {}
+    for amounts in remaining.values():
+        for name, value in amounts.items():
+            out[name] = min(value, out.get(name, value))
+    return out

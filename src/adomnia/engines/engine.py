@@ -1,0 +1,71 @@
+"""The protocol of an engine: where the data lives, and what may be asked of it.
+
+An engine computes exact aggregates and hands them out sealed. The laws every engine keeps are
+in `tests/laws/test_engine.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from adomnia.queries.expression import Expr
+from adomnia.queries.measurement import Measurement, Quantile
+from adomnia.schema.sealed import Sealed
+from adomnia.schema.table import Table
+
+__all__ = ["Cells", "Engine", "Histogram", "Keyed", "Request"]
+
+Cells = Sealed[NDArray[Any]]
+"""Whole numbers, one row per cell and one column per component."""
+
+Histogram = Sealed[dict[int, tuple[NDArray[Any], NDArray[Any]]]]
+"""For each cell that has rows: the sorted values in it, and how many rows have each."""
+
+Keyed = Sealed[tuple[list[tuple[Any, ...]], NDArray[Any]]]
+"""Keys that are not public, and their components."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What one question needs of the data: rows, keys, and measurements over each cell."""
+
+    table: Table
+    where: Expr | None
+    keys: tuple[Expr, ...]
+    measurements: tuple[Measurement, ...]
+
+
+class Engine(Protocol):
+    """Where the private rows are."""
+
+    def columns(self) -> Mapping[str, str]:
+        """The names of the table's columns and their declared types, without reading rows."""
+        ...
+
+    def version(self) -> str:
+        """A text that changes when the data does."""
+        ...
+
+    def measure(self, request: Request) -> tuple[Cells, ...]:
+        """For each measurement its components, for every cell of the keys' public domain."""
+        ...
+
+    def histogram(self, request: Request, quantile: Quantile) -> Histogram:
+        """In each cell, the values of the quantile's expression with their counts."""
+        ...
+
+    def keyed(self, request: Request) -> Keyed:
+        """The components of all measurements side by side, for every key that occurs."""
+        ...
+
+    def survey(self) -> Mapping[str, Mapping[str, Any]]:
+        """What a curator needs for a first draft: types, extremes and short lists of values."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the source."""
+        ...

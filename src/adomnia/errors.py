@@ -1,0 +1,117 @@
+"""What can go wrong is here: one tree, which owns exit code, HTTP status and SQLSTATE.
+
+    AdomniaError
+    ├── QuestionError      2  400  42601   the SQL or the request is wrong
+    ├── PolicyError        2  400  F0000   the policy file is wrong
+    ├── BudgetError        3  402  53400   it would pass a budget
+    ├── NotAllowedError    4  403  42501   this person may not
+    └── MachineryError     5  500  XX000   the machinery failed, nothing was answered
+        └── LedgerError    5  500  XX001   the journal is damaged or cannot be read
+
+No message ever contains a value from the private data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "AdomniaError",
+    "BudgetError",
+    "LedgerError",
+    "MachineryError",
+    "NotAllowedError",
+    "PolicyError",
+    "QuestionError",
+]
+
+
+@dataclass(eq=False)
+class AdomniaError(Exception):
+    """Anything adomnia refuses or fails at: what happened, and what to do next."""
+
+    message: str
+    hint: str = ""
+
+    exit_code = 5
+    http_status = 500
+    sqlstate = "XX000"
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  {self.hint}" if self.hint else self.message
+
+
+@dataclass(eq=False)
+class QuestionError(AdomniaError):
+    """The question cannot be answered as asked; `position` is a 0-based offset into `sql`."""
+
+    sql: str = ""
+    position: int | None = None
+
+    exit_code = 2
+    http_status = 400
+    sqlstate = "42601"
+
+    def __str__(self) -> str:
+        lines = [self.message]
+        if self.position is not None and self.sql:
+            lines += _pointer(self.sql, self.position)
+        if self.hint:
+            lines.append(f"  {self.hint}")
+        return "\n".join(lines)
+
+
+@dataclass(eq=False)
+class PolicyError(AdomniaError):
+    """The policy file says something impossible; `line` is where (1-based)."""
+
+    file: str = ""
+    line: int | None = None
+
+    exit_code = 2
+    http_status = 400
+    sqlstate = "F0000"
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}, line {self.line}"
+        text = f"{place}: {self.message}" if place else self.message
+        return f"{text}\n  {self.hint}" if self.hint else text
+
+
+@dataclass(eq=False)
+class BudgetError(AdomniaError):
+    """The question costs more than what is left of a budget."""
+
+    exit_code = 3
+    http_status = 402
+    sqlstate = "53400"
+
+
+@dataclass(eq=False)
+class NotAllowedError(AdomniaError):
+    """This person may not do that."""
+
+    exit_code = 4
+    http_status = 403
+    sqlstate = "42501"
+
+
+@dataclass(eq=False)
+class MachineryError(AdomniaError):
+    """The machinery failed: nothing was answered, and what was reserved stays spent."""
+
+
+@dataclass(eq=False)
+class LedgerError(MachineryError):
+    """The journal is damaged, or cannot be read or written."""
+
+    sqlstate = "XX001"
+
+
+def _pointer(sql: str, position: int) -> list[str]:
+    """The line of the statement that holds `position`, and a caret beneath it."""
+    position = max(0, min(position, len(sql)))
+    start = sql.rfind("\n", 0, position) + 1
+    end = sql.find("\n", position)
+    line = sql[start : end if end >= 0 else len(sql)]
+    return [f"  {line}", "  " + " " * (position - start) + "^"]

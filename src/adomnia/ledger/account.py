@@ -1,0 +1,166 @@
+"""The account: what has been spent, derived from the journal and never stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil
+from typing import Any
+
+from adomnia.errors import LedgerError
+from adomnia.ledger.entry import FORMAT, ROOT, Entry, receipt
+from adomnia.privacy import events
+from adomnia.privacy.loss import Loss
+
+__all__ = ["Account"]
+
+GRID = 10**150
+
+
+@dataclass
+class _Index:
+    """Where things are in the journal. It only grows, so snapshots share it."""
+
+    keys: dict[tuple[str, str], list[Entry]] = field(default_factory=dict)
+    reserved: dict[str, Entry] = field(default_factory=dict)
+    answered: dict[str, Entry] = field(default_factory=dict)
+    answers: dict[str, list[Entry]] = field(default_factory=dict)
+
+
+class Account:
+    """What the entries up to `number` add up to.
+
+    `add` is for the journal that owns it; everyone else has a `snapshot`.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.digest = ROOT
+        self.total = Loss()
+        self._analysts: dict[str, Loss] = {}
+        self._sessions: dict[str, Loss] = {}
+        self._index = _Index()
+
+    @property
+    def analysts(self) -> Mapping[str, Loss]:
+        """What each analyst who ever reserved has spent."""
+        return self._analysts
+
+    @property
+    def sessions(self) -> Mapping[str, Loss]:
+        """What was spent in each session."""
+        return self._sessions
+
+    def find(self, analyst: str, key: str | None) -> Entry | None:
+        """The reservation under this key: the first that was answered, otherwise the latest.
+
+        The first answered one, because its answer may have been seen: a repeated request must
+        get that answer for ever, also when two requests with one key overlapped.
+        """
+        if key is None:
+            return None
+        entries = self._seen(self._index.keys.get((analyst, key), ()))
+        done = (entry for entry in entries if self.answer(receipt(entry)) is not None)
+        return next(done, entries[-1] if entries else None)
+
+    def reservation(self, receipt: str) -> Entry | None:
+        """The reservation with this receipt."""
+        entry = self._index.reserved.get(receipt)
+        return entry if entry is not None and entry.number <= self.number else None
+
+    def answer(self, receipt: str) -> Mapping[str, Any] | None:
+        """The body that was recorded as the answer to this receipt."""
+        entry = self._index.answered.get(receipt)
+        if entry is None or entry.number > self.number:
+            return None
+        body: Mapping[str, Any] = entry.body["body"]
+        return body
+
+    def answers(self, analyst: str) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+        """(receipt, body of the reservation, body of the answer), in the order of answering."""
+        for entry in self._seen(self._index.answers.get(analyst, ())):
+            key = str(entry.body["receipt"])
+            yield key, self._index.reserved[key].body, entry.body["body"]
+
+    def add(self, entry: Entry) -> None:
+        """Take the next entry in; one that does not follow, or says nonsense, is refused."""
+        if entry.number != self.number + 1:
+            raise LedgerError(f"entry {self.number + 1} is missing")
+        if entry.previous != self.digest:
+            raise LedgerError(f"entry {entry.number}: it does not follow entry {self.number}")
+        if (entry.kind == "opened") != (entry.number == 1):
+            raise LedgerError(f"entry {entry.number}: a journal is opened once, by entry 1")
+        try:
+            _FOLDS[entry.kind](self, entry)
+        except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+            raise LedgerError(f"entry {entry.number}: its body is not understood") from error
+        self.number, self.digest = entry.number, entry.digest
+
+    def snapshot(self) -> Account:
+        """This account as it is now; later entries do not show in it."""
+        copy = Account()
+        copy.number, copy.digest, copy.total = self.number, self.digest, self.total
+        copy._analysts, copy._sessions = dict(self._analysts), dict(self._sessions)
+        copy._index = self._index
+        return copy
+
+    def _opened(self, entry: Entry) -> None:
+        if entry.body["format"] != FORMAT:
+            raise LedgerError(
+                "the journal has a format that this version does not know",
+                hint="use the version that wrote it, or a newer one",
+            )
+
+    def _reserved(self, entry: Entry) -> None:
+        analyst, session, key = (entry.body[name] for name in ("analyst", "session", "key"))
+        loss = _loss(json.dumps(entry.body["event"]))
+        self.total = _short(self.total + loss)
+        self._analysts[analyst] = _short(self._analysts.get(analyst, Loss()) + loss)
+        if session is not None:
+            self._sessions[session] = _short(self._sessions.get(session, Loss()) + loss)
+        if key is not None:
+            self._index.keys.setdefault((analyst, key), []).append(entry)
+        self._index.reserved[receipt(entry)] = entry
+
+    def _answered(self, entry: Entry) -> None:
+        key = entry.body["receipt"]
+        reserved = self._index.reserved.get(key)
+        if reserved is None or key in self._index.answered:
+            raise LedgerError(f"entry {entry.number}: it answers no open reservation")
+        entry.body["body"].keys()  # an answer is an object
+        self._index.answered[key] = entry
+        self._index.answers.setdefault(reserved.body["analyst"], []).append(entry)
+
+    def _seen(self, entries: list[Entry] | tuple[()]) -> list[Entry]:
+        """The entries that this account knows, of an index that may have grown since."""
+        known = list(entries)
+        while known and known[-1].number > self.number:
+            known.pop()
+        return known
+
+
+@lru_cache(maxsize=4096)
+def _loss(event: str) -> Loss:
+    """What an event costs; remembered, because most questions cost what another one did."""
+    return events.loss(events.from_json(json.loads(event)))
+
+
+def _short(total: Loss) -> Loss:
+    """The total itself; or, once its fractions are very long, rounded up to 150 decimals.
+
+    Without it a few hundred epsilons like 1/(a large prime) would make every addition slow.
+    """
+    fields = (total.epsilon, total.rho, total.delta, total.squares)
+    if max(field.denominator for field in fields) <= GRID:
+        return total
+    return Loss(*(Fraction(ceil(field * GRID), GRID) for field in fields))
+
+
+_FOLDS: Mapping[str, Callable[[Account, Entry], None]] = {
+    "opened": Account._opened,
+    "reserved": Account._reserved,
+    "answered": Account._answered,
+}

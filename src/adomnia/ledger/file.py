@@ -1,0 +1,138 @@
+"""The SQLite file itself: how one is made whole or not at all, recognised, and written.
+
+Nothing here opens the file but SQLite: closing any other descriptor of it would drop the locks
+that SQLite has on it in this process, and another process could take its log away.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from adomnia.errors import LedgerError
+from adomnia.ledger.check import Check
+from adomnia.ledger.entry import ROOT, Entry, canonical, chained, opened
+
+__all__ = ["connect", "insert", "make", "read"]
+
+APPLICATION = 0x41444F4D  # "ADOM"
+PATIENCE = 60.0  # seconds; only a foreign program can make us wait in SQLite itself
+TABLES = """
+    CREATE TABLE journal (number INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL,
+                          body TEXT NOT NULL, previous TEXT NOT NULL, digest TEXT NOT NULL);
+    CREATE TABLE head (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER, digest TEXT);
+    INSERT INTO head VALUES (1, 0, '');
+"""
+ROWS = "SELECT number, at, kind, body, previous, digest FROM journal ORDER BY number"
+
+
+def make(path: Path) -> None:
+    """Make a ledger with its first entry, under another name, and move it into place."""
+    if path.with_name(path.name + "-wal").exists():
+        raise LedgerError(
+            f"{path} is gone but its write-ahead log is still here",
+            hint="restore the ledger, or move the log away to begin anew",
+        )
+    _build(new := path.with_name(path.name + ".new"))
+    new.rename(path)
+    _sync(path.parent)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection to the ledger; anything else at this path is refused."""
+    _inspect(path)
+    try:
+        return _recognised(_connection(path, "mode=rw"), path)
+    except sqlite3.OperationalError:
+        if os.access(path.parent, os.W_OK) or path.with_name(path.name + "-wal").exists():
+            raise
+        # A reader who may not write here: without a log everything is in the one file.
+        return _recognised(_connection(path, "mode=ro&immutable=1"), path)
+
+
+def insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:
+    """Write entries and the new head, inside a transaction."""
+    rows = [
+        (line.number, line.at, line.kind, canonical(line.body), line.previous, line.digest)
+        for line in entries
+    ]
+    connection.executemany("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)", rows)
+    last = entries[-1]
+    connection.execute("UPDATE head SET number = ?, digest = ?", (last.number, last.digest))
+
+
+def read(connection: sqlite3.Connection, check: Check) -> None:
+    """Hand everything in the file, in one consistent view, to a check."""
+    connection.execute("BEGIN")
+    check.rows(connection.execute(ROWS))
+    heads = connection.execute("SELECT number, digest FROM head").fetchall()
+    if len(heads) == 1:
+        check.end(*heads[0])
+    else:
+        check.problem("the head is missing")
+    for (line,) in connection.execute("PRAGMA integrity_check"):
+        if line != "ok":
+            check.problem(f"SQLite: {line}")
+
+
+def _inspect(path: Path) -> None:
+    """Refuse what cannot be a ledger, before SQLite sees it."""
+    if path.is_dir():
+        raise LedgerError(f"{path} is a directory, not a ledger")
+    if not path.exists():
+        raise LedgerError(f"there is no ledger at {path}")
+    if not os.access(path, os.R_OK):
+        raise LedgerError(f"the ledger {path} may not be read by this user")
+    if path.stat().st_size == 0:
+        raise LedgerError(
+            f"{path} is empty, not a ledger", hint="restore it, or remove it to begin anew"
+        )
+
+
+def _connection(path: Path, options: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{options}",
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        timeout=PATIENCE,
+    )
+    # A row with broken text must reach the check that names it.
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    return connection
+
+
+def _recognised(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    """The connection, if what it leads to is a ledger."""
+    try:
+        if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
+            raise LedgerError(f"{path} is a SQLite file, but not a ledger")
+        connection.execute("SELECT COUNT(*) FROM sqlite_master")  # reads what a pragma does not
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _build(path: Path) -> None:
+    """Make a ledger with its first entry, readable by its owner alone."""
+    path.unlink(missing_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    with closing(_connection(path, "mode=rw")) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.executescript(f"BEGIN; PRAGMA application_id = {APPLICATION}; {TABLES}")
+        insert(connection, [chained(opened(), 1, ROOT)])
+        connection.execute("COMMIT")
+
+
+def _sync(folder: Path) -> None:
+    """Put the new name itself on disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

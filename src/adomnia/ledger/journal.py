@@ -1,0 +1,57 @@
+"""The protocol of a journal: an append-only list of entries with one writer at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from adomnia.ledger.account import Account
+from adomnia.ledger.entry import Entry, Record
+
+__all__ = ["Decide", "Journal", "Verification"]
+
+Decide = Callable[[Account], Sequence[Record]]
+"""What to append, given everything that was appended before. It must not call the journal."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a full reading of the journal found: how many entries, and every problem by name."""
+
+    count: int
+    problems: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+
+class Journal(Protocol):
+    """Where entries are kept; the laws are in `tests/laws/test_journal.py`."""
+
+    def append(self, decide: Decide, durable: bool = True) -> tuple[Entry, ...]:
+        """Run `decide` alone, on the account of every entry so far, and append what it returns.
+
+        Comes back when the entries are on disk (with `durable=False`: when they survive the
+        death of the process, though perhaps not a loss of power). If `decide` raises, nothing
+        is appended and the caller gets the exception.
+        """
+        ...
+
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """The entries above number `after`, in order, each checked against its digest."""
+        ...
+
+    def account(self) -> Account:
+        """What all entries so far add up to; it does not change afterwards."""
+        ...
+
+    def verify(self) -> Verification:
+        """Read everything anew, trusting nothing, and say what is wrong."""
+        ...
+
+    def close(self) -> None:
+        """Finish what waits and let go of the storage; using the journal again is an error."""
+        ...

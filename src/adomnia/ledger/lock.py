@@ -1,0 +1,94 @@
+"""The lock file beside a ledger: where writers queue, and where the end of the journal is noted.
+
+Writers of all processes wait on `name.lock` (a blocking lock, where SQLite would poll). It also
+holds the *anchor*, the number and digest of the last durable entry: a lost write-ahead log takes
+the head inside the database with it, but not this.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from adomnia.errors import LedgerError
+from adomnia.ledger.entry import ROOT
+
+__all__ = ["Lock", "failures"]
+
+
+@contextmanager
+def failures(path: Path) -> Iterator[None]:
+    """Turn what the database or the file system raises into one line for a person."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise LedgerError(f"the ledger {path} cannot be used: SQLite: {error}") from error
+    except (OSError, ValueError) as error:  # a ValueError is a path no file can have
+        reason = getattr(error, "strerror", None) or str(error)
+        raise LedgerError(f"the ledger {path} cannot be used: {reason}") from error
+
+
+class Lock:
+    """The lock of the ledger at `path`. One thread of a process at a time may hold it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._beside = path.with_name(path.name + ".lock")
+        self._descriptor: int | None = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Be the only writer of all processes."""
+        with failures(self._path):
+            lock = self._open()
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(lock, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Close the file without unlocking: after a fork the lock is still the parent's."""
+        lock, self._descriptor = self._descriptor, None
+        if lock is not None:
+            os.close(lock)
+
+    def anchor(self) -> tuple[int, str] | None:
+        """The last durable entry; None where nothing is noted."""
+        with failures(self._path):
+            text = self._text().decode("ascii", "replace")
+        if not text:
+            return None
+        number, _, digest = text.strip().partition(" ")
+        if not number.isdecimal() or len(digest) != len(ROOT):
+            raise LedgerError(
+                f"{self._beside} is damaged", hint="verify the ledger, then remove this file"
+            )
+        return int(number), digest
+
+    def settled(self) -> tuple[int, str] | None:
+        """The anchor, read until two readings agree: a writer may be in the middle of it."""
+        anchor = self.anchor()
+        while (again := self.anchor()) != anchor:
+            anchor = again
+        return anchor
+
+    def note(self, number: int, digest: str) -> None:
+        """Note the last durable entry."""
+        with failures(self._path):
+            os.pwrite(self._open(), f"{number:020d} {digest}\n".encode(), 0)
+
+    def _open(self) -> int:
+        if self._descriptor is None:
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+            self._descriptor = os.open(self._beside, flags, 0o600)
+        return self._descriptor
+
+    def _text(self) -> bytes:
+        if self._descriptor is not None:
+            return os.pread(self._descriptor, 200, 0)
+        return self._beside.read_bytes()[:200] if self._beside.exists() else b""

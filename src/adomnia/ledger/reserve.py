@@ -1,0 +1,212 @@
+"""Reserving: the debit that is on disk before any data is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from adomnia.errors import BudgetError, LedgerError, QuestionError
+from adomnia.ledger.account import Account
+from adomnia.ledger.entry import Entry, Record, receipt
+from adomnia.ledger.journal import Journal
+from adomnia.privacy import events
+from adomnia.privacy.composition import Budget
+from adomnia.privacy.loss import Loss
+
+__all__ = ["Budgets", "Granted", "Reservation", "answered", "left", "reserve"]
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """Who wants to do what. The key makes a repeated request recognisable.
+
+    `request` is what must be equal for a key to mean the same request (statement, epsilon,
+    confidence, in the caller's spelling); without it the statement alone is compared.
+    """
+
+    analyst: str
+    session: str | None
+    key: str | None
+    statement: str
+    event: events.Event
+    request: str | None = None
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """What may be spent on the data by everyone, by one analyst, and in one session."""
+
+    data: Budget
+    analyst: Budget | None = None
+    session: Budget | None = None
+
+
+@dataclass(frozen=True)
+class Granted:
+    """A reservation that is on disk, and what each budget has left after it.
+
+    `answer` is the recorded answer of an earlier request with the same key, and None when the
+    question is still to be answered.
+    """
+
+    entry: Entry
+    remaining: Mapping[str, Mapping[str, Fraction]]
+    answer: Mapping[str, Any] | None = None
+
+    @property
+    def receipt(self) -> str:
+        """What the analyst keeps as proof of payment."""
+        return receipt(self.entry)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether this was paid and answered before."""
+        return self.answer is not None
+
+
+def reserve(journal: Journal, reservation: Reservation, budgets: Budgets) -> Granted:
+    """The debit on disk, or the earlier one of the same key; refused if a budget would be passed.
+
+    A reservation that was never answered stays spent: whether its answer was seen before the
+    crash is not known, so the repeated request pays again.
+    """
+    loss = events.loss(reservation.event)
+    for _, budget, _ in _bound(Account(), reservation, budgets):
+        budget.allows(loss)  # the accountant takes a second to load: before, not under, the lock
+    known: list[tuple[Entry, Mapping[str, Any] | None]] = []
+    after: dict[str, Mapping[str, Fraction]] = {}
+
+    def decide(account: Account) -> Sequence[Record]:
+        repeated = _repeated(account, reservation)
+        if repeated is not None:
+            known.append(repeated)
+        after.update(_left(account, reservation, budgets, Loss() if repeated else loss))
+        return [] if repeated else [_record(reservation)]
+
+    written = journal.append(decide)
+    entry, answer = known[0] if known else (written[0], None)
+    return Granted(entry, after, answer)
+
+
+def answered(journal: Journal, receipt: str, body: Mapping[str, Any]) -> None:
+    """Record the answer to a receipt, so that a repeated request gets the same one.
+
+    Not durable against a loss of power: then the repeated request pays again.
+    """
+
+    def decide(account: Account) -> Sequence[Record]:
+        if account.reservation(receipt) is None:
+            raise LedgerError("an answer was to be recorded that nobody paid for")
+        if account.answer(receipt) is not None:
+            raise LedgerError("an answer was to be recorded twice")
+        return [Record("answered", {"receipt": receipt, "body": body})]
+
+    journal.append(decide, durable=False)
+
+
+def left(
+    account: Account, budgets: Budgets, analyst: str, session: str | None = None
+) -> dict[str, Mapping[str, Fraction]]:
+    """What is left of each budget that binds this analyst, by its name."""
+    who = Reservation(analyst, session, None, "", events.Free())
+    return _left(account, who, budgets, Loss())
+
+
+def _record(reservation: Reservation) -> Record:
+    body = {
+        "analyst": reservation.analyst,
+        "session": reservation.session,
+        "key": reservation.key,
+        "statement": reservation.statement,
+        "event": events.to_json(reservation.event),
+        "request": reservation.request,
+    }
+    return Record("reserved", body)
+
+
+def _repeated(account: Account, reservation: Reservation) -> tuple[Entry, Mapping[str, Any]] | None:
+    """The earlier reservation of the same key and its answer, if it was answered."""
+    entry = account.find(reservation.analyst, reservation.key)
+    if entry is None:
+        return None
+    if _same(entry) != (reservation.request or reservation.statement):
+        raise QuestionError(
+            "this key was used for another question",
+            hint="repeat the question as it was, or use a new key",
+        )
+    answer = account.answer(receipt(entry))
+    return None if answer is None else (entry, answer)
+
+
+def _same(entry: Entry) -> str:
+    return str(entry.body.get("request") or entry.body["statement"])
+
+
+def _bound(
+    account: Account, reservation: Reservation, budgets: Budgets
+) -> Iterator[tuple[str, Budget, Loss]]:
+    """Every budget that binds this reservation: its name, itself, what was spent of it."""
+    analyst, session = reservation.analyst, reservation.session
+    yield "data", budgets.data, account.total
+    if budgets.analyst is not None:
+        yield "analyst", budgets.analyst, account.analysts.get(analyst, Loss())
+    if budgets.session is not None and session is not None:
+        yield "session", budgets.session, account.sessions.get(session, Loss())
+
+
+def _left(
+    account: Account, reservation: Reservation, budgets: Budgets, loss: Loss
+) -> dict[str, Mapping[str, Fraction]]:
+    """What each budget has left after the loss; refused, naming it, if one would be passed.
+
+    What costs nothing is never refused, also where a budget was lowered below what is spent.
+    """
+    after: dict[str, Mapping[str, Fraction]] = {}
+    for name, budget, spent in _bound(account, reservation, budgets):
+        total = spent if loss == Loss() else spent + loss
+        if total is not spent and not budget.allows(total):
+            raise _refusal(name, budget, spent, loss)
+        after[name] = budget.remaining(total)
+    return after
+
+
+def _refusal(name: str, budget: Budget, spent: Loss, loss: Loss) -> BudgetError:
+    asked = {"epsilon": loss.epsilon, "rho": loss.rho, "delta": loss.delta}
+    wanted = _amounts({kind: value for kind, value in asked.items() if value})
+    room = budget.room(spent)
+    fits = {kind: room[kind] for kind, value in asked.items() if value and room.get(kind)}
+    foreign = [kind for kind, value in asked.items() if value and kind not in room]
+    return BudgetError(
+        f"the budget of the {name} does not allow this: it asks for {wanted}, "
+        f"and {_amounts(budget.remaining(spent))} is left",
+        hint=_advice(fits, foreign),
+    )
+
+
+def _advice(fits: Mapping[str, Fraction], foreign: Sequence[str]) -> str:
+    if foreign:
+        return f"this budget takes no uses that cost {' or '.join(foreign)}"
+    if not fits:
+        return "nothing more can be asked; what was answered before can be asked again for free"
+    return f"at most {_amounts(fits)} would fit"
+
+
+def _amounts(amounts: Mapping[str, Fraction]) -> str:
+    return ", ".join(f"{kind} = {_amount(value)}" for kind, value in amounts.items())
+
+
+def _amount(value: Fraction) -> str:
+    """The exact fraction and, where that is another text, its decimals: `1/10 (0.1)`."""
+    if value.denominator == 1 and value < 10**15:
+        return str(value)
+    text = str(value)
+    return f"{text} ({_decimal(value)})" if len(text) <= 60 else f"about {_decimal(value)}"
+
+
+def _decimal(value: Fraction) -> str:
+    try:
+        return f"{float(value):.6g}"
+    except OverflowError:
+        return "more than 10^308"

@@ -1,0 +1,1 @@
+"""Where noise is added is here."""

@@ -1,0 +1,1 @@
+"""What is already known is here."""

@@ -1,0 +1,87 @@
+"""Losses as exact numbers: what a use costs, what uses cost together, and what may be spent.
+
+The rules of addition and conversion are proven in `composition.md`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+from adomnia.errors import QuestionError
+
+__all__ = ["Amount", "Loss", "exact"]
+
+Amount = int | float | str | Fraction | Decimal
+"""What a person may write for an epsilon: `0.1`, `"1/10"`, `Fraction(1, 10)`."""
+
+ZERO = Fraction(0)
+
+
+def exact(amount: Amount, name: str = "epsilon") -> Fraction:
+    """The positive number a person wrote, exactly: `0.1` is one tenth, not its binary neighbour."""
+    try:
+        number = _fraction(amount)
+    except (ValueError, ZeroDivisionError, InvalidOperation, OverflowError, TypeError):
+        number = ZERO
+    if number <= 0:
+        raise QuestionError(
+            f"{name} must be a finite number above zero, got {str(amount)[:40]!r}",
+            hint=f"for example {name} = 0.1 or {name} = 1/10",
+        )
+    return number
+
+
+def _fraction(amount: Amount) -> Fraction:
+    if isinstance(amount, bool):
+        raise TypeError
+    if isinstance(amount, float):
+        if not math.isfinite(amount):
+            raise ValueError
+        return Fraction(repr(amount))
+    if isinstance(amount, str) and len(amount) > 400:
+        raise ValueError
+    if isinstance(amount, str) and "/" not in amount:
+        exponent = Decimal(amount.strip()).normalize().as_tuple().exponent
+        if not isinstance(exponent, int) or abs(exponent) > 400:
+            raise ValueError  # a power that large is a mistake, and would fill the memory
+    return Fraction(amount.strip() if isinstance(amount, str) else amount)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What one or several uses cost together; losses add up field by field.
+
+    `epsilon` sums the pure losses, `squares` their squares (a pure loss of e is e^2/2-zCDP),
+    `rho` sums the zCDP losses and `delta` the probabilities of failure.
+    """
+
+    epsilon: Fraction = ZERO
+    rho: Fraction = ZERO
+    delta: Fraction = ZERO
+    squares: Fraction = ZERO
+
+    @classmethod
+    def pure(cls, epsilon: Fraction) -> Loss:
+        """The loss of one epsilon-private use."""
+        return cls(epsilon=epsilon, squares=epsilon * epsilon)
+
+    @classmethod
+    def concentrated(cls, rho: Fraction) -> Loss:
+        """The loss of one rho-zCDP use."""
+        return cls(rho=rho)
+
+    @classmethod
+    def approximate(cls, epsilon: Fraction, delta: Fraction) -> Loss:
+        """The loss of one (epsilon, delta)-private use."""
+        return cls(epsilon=epsilon, delta=delta, squares=epsilon * epsilon)
+
+    def __add__(self, other: Loss) -> Loss:
+        return Loss(
+            self.epsilon + other.epsilon,
+            self.rho + other.rho,
+            self.delta + other.delta,
+            self.squares + other.squares,
+        )

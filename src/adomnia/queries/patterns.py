@@ -1,0 +1,112 @@
+"""Patterns: which conditions one row can meet at once, tried on rows that stand for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from itertools import product
+from math import prod
+from typing import Any
+
+from adomnia.queries.expression import Call, Column, Constant, Expr, columns
+from adomnia.queries.operations import evaluate
+from adomnia.queries.ranges import Day, Number, Range, Text, cells, count_cells
+
+__all__ = ["MAX_ROWS", "names", "patterns"]
+
+MAX_ROWS = 20_000
+"""Conditions are tried on the rows of their columns, as long as these are this many."""
+
+SHORT = 100
+"""A column with no more values than this is tried on all of them."""
+
+Pattern = tuple[bool, ...]
+
+
+def names(*exprs: Expr | None) -> frozenset[str]:
+    """The names of the columns that expressions read."""
+    return frozenset(column.name for expr in exprs for column in columns(expr))
+
+
+def patterns(conditions: Sequence[Expr | None], where: Expr | None = None) -> set[Pattern] | None:
+    """For each row of the public domain which conditions it meets, none of them outside `where`.
+
+    None comes back where there are too many rows to try.
+    """
+    tests = [test for test in (where, *conditions) if test is not None]
+    rows = _rows(tests)
+    if rows is None:
+        return None
+    found: set[Pattern] = set()
+    for row in rows:
+        kept = where is None or evaluate(where, row) is True
+        met = (kept and (test is None or evaluate(test, row) is True) for test in conditions)
+        found.add(tuple(met))
+        if len(found) == 2 ** len(conditions):
+            break
+    return found
+
+
+def _rows(tests: Sequence[Expr]) -> Iterator[dict[str, Any]] | None:
+    """Rows that stand for all rows, as far as the tests can tell."""
+    read = {column.name: column.range for test in tests for column in columns(test)}
+    choices = []
+    for name, spread in read.items():
+        listed = _stand_ins(name, spread, tests)
+        if listed is None:
+            return None
+        choices.append((*listed, None))
+    if prod(len(choice) for choice in choices) > MAX_ROWS:
+        return None
+    return (dict(zip(read, row, strict=True)) for row in product(*choices))
+
+
+def _stand_ins(name: str, spread: Range, tests: Sequence[Expr]) -> tuple[Any, ...] | None:
+    """Values that stand for all others of a column: all, or those around its comparisons."""
+    count = count_cells(spread)
+    if count is not None and count <= SHORT:
+        return cells(spread)
+    uses = [_compared(use, spread) for test in tests for use in _uses(test, name)]
+    if None not in uses:
+        return _around({point for use in uses if use for point in use}, spread)
+    return cells(spread) if count is not None and count <= MAX_ROWS else None
+
+
+def _uses(expr: Expr, name: str) -> Iterator[Expr]:
+    """The calls that read a column directly, or the column where it stands alone."""
+    if isinstance(expr, Column) and expr.name == name:
+        yield expr
+    if not isinstance(expr, Call):
+        return
+    if any(isinstance(arg, Column) and arg.name == name for arg in expr.args):
+        yield expr
+    for arg in expr.args:
+        if isinstance(arg, Call):
+            yield from _uses(arg, name)
+
+
+def _compared(use: Expr, spread: Range) -> tuple[Any, ...] | None:
+    """The constants with which a call compares a column; None where it does something else."""
+    if not isinstance(use, Call):
+        return None
+    if use.op in ("in", "is_null"):
+        return use.params
+    allowed = ("eq", "ne") if isinstance(spread, Text) else ("eq", "ne", "lt", "le", "gt", "ge")
+    constants = tuple(arg.value for arg in use.args if isinstance(arg, Constant))
+    return constants if use.op in allowed and len(constants) == 1 else None
+
+
+def _around(points: set[Any], spread: Range) -> tuple[Any, ...]:
+    """The points and those beside them: between two neighbouring points no comparison changes."""
+    points = points - {None}
+    if isinstance(spread, Text):
+        fresh = max(points, key=len, default="") + "+"  # longer than all, so none of them
+        return (*sorted(points), fresh) if spread.values is None else spread.values
+    if isinstance(spread, Number) and spread.values is None:
+        near = {spread.low, spread.high, *(p + d for p in points for d in (-1, 0, 1))}
+        return tuple(sorted(p for p in near if spread.low <= p <= spread.high))
+    if not isinstance(spread, Day):
+        return cells(spread)
+    days = {p.toordinal() + d for p in points for d in (-1, 0, 1)}
+    ends = spread.low.toordinal(), spread.high.toordinal()
+    return tuple(date.fromordinal(d) for d in sorted({*days, *ends}) if ends[0] <= d <= ends[1])

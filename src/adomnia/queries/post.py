@@ -1,0 +1,128 @@
+"""Post-processing: values of the noisy answer are combined, filtered and ordered here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from adomnia.queries.question import Apply, Given, Group, Literal, Post
+
+__all__ = ["FUNCTIONS", "interval", "reckon", "statistics"]
+
+
+def _strict(function: Callable[..., Any]) -> Callable[..., Any]:
+    def apply(*values: Any) -> Any:
+        if None in values:
+            return None
+        try:
+            return function(*values)
+        except (TypeError, ZeroDivisionError, OverflowError, ValueError):
+            return None  # what has no value is NULL, as in the rows
+
+    return apply
+
+
+def _case(*values: Any) -> Any:
+    for condition, value in zip(values[0:-1:2], values[1:-1:2], strict=True):
+        if condition is True:
+            return value
+    return values[-1]
+
+
+def _and(*values: Any) -> bool | None:
+    return False if False in values else None if None in values else True
+
+
+def _or(*values: Any) -> bool | None:
+    return True if True in values else None if None in values else False
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "add": _strict(lambda a, b: a + b),
+    "sub": _strict(lambda a, b: a - b),
+    "mul": _strict(lambda a, b: a * b),
+    "div": _strict(lambda a, b: a / b),
+    "mod": _strict(math.fmod),
+    "neg": _strict(lambda a: -a),
+    "abs": _strict(abs),
+    "sqrt": _strict(math.sqrt),
+    "floor": _strict(math.floor),
+    "ceil": _strict(math.ceil),
+    "round": _strict(lambda a, digits=0: round(a, int(digits)) if digits else round(a)),
+    "least": lambda *a: min((x for x in a if x is not None), default=None),
+    "greatest": lambda *a: max((x for x in a if x is not None), default=None),
+    "coalesce": lambda *a: next((x for x in a if x is not None), None),
+    "nullif": lambda a, b: None if a == b else a,
+    "case": _case,
+    "eq": _strict(lambda a, b: a == b),
+    "ne": _strict(lambda a, b: a != b),
+    "lt": _strict(lambda a, b: a < b),
+    "le": _strict(lambda a, b: a <= b),
+    "gt": _strict(lambda a, b: a > b),
+    "ge": _strict(lambda a, b: a >= b),
+    "in": _strict(lambda a, *values: a in values),
+    "and": _and,
+    "or": _or,
+    "not": _strict(lambda a: not a),
+    "is_null": lambda a: a is None,
+}
+
+
+def reckon(post: Post, keys: Sequence[Any], values: Sequence[Any]) -> Any:
+    """The value of a column in one row of the answer."""
+    if isinstance(post, Group):
+        return keys[post.index]
+    if isinstance(post, Given):
+        return values[post.index]
+    if isinstance(post, Literal):
+        return post.value
+    return FUNCTIONS[post.op](*(reckon(arg, keys, values) for arg in post.args))
+
+
+def statistics(post: Post) -> frozenset[int]:
+    """Which statistics a column of the answer depends on."""
+    if isinstance(post, Given):
+        return frozenset({post.index})
+    if isinstance(post, Apply):
+        return frozenset().union(*(statistics(arg) for arg in post.args))
+    return frozenset()
+
+
+def interval(
+    post: Post, keys: Sequence[Any], boxes: Sequence[tuple[float, float]]
+) -> tuple[float, float] | None:
+    """Where the column lies when each statistic lies in its box; None where no rule is known."""
+    if isinstance(post, Given):
+        return boxes[post.index]
+    if not isinstance(post, Apply):
+        value = reckon(post, keys, ())
+        return (value, value) if isinstance(value, int | float) else None
+    parts = [interval(arg, keys, boxes) for arg in post.args]
+    rule = _INTERVALS.get(post.op)
+    if rule is None or None in parts:
+        return None
+    return rule(*parts)
+
+
+def _corners(function: Callable[[float, float], float]) -> Callable[..., tuple[float, float]]:
+    def rule(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
+        ends = [function(x, y) for x in a for y in b]
+        return min(ends), max(ends)
+
+    return rule
+
+
+def _quotient(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float] | None:
+    return None if b[0] <= 0 <= b[1] else _corners(lambda x, y: x / y)(a, b)
+
+
+_INTERVALS: Mapping[str, Callable[..., tuple[float, float] | None]] = {
+    "add": _corners(lambda x, y: x + y),
+    "sub": _corners(lambda x, y: x - y),
+    "mul": _corners(lambda x, y: x * y),
+    "div": _quotient,
+    "neg": lambda a: (-a[1], -a[0]),
+    "sqrt": lambda a: None if a[0] < 0 else (math.sqrt(a[0]), math.sqrt(a[1])),
+    "round": lambda a, digits=(0, 0): (round(a[0], int(digits[0])), round(a[1], int(digits[0]))),
+}

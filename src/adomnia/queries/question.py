@@ -1,0 +1,98 @@
+"""A question, bound to the policy: which rows, which cells, which statistics, what is shown.
+
+Everything after `statistics` is post-processing of the noisy answer and costs nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from adomnia.queries.expression import Expr
+from adomnia.queries.ranges import count_cells
+
+__all__ = ["Apply", "Given", "Group", "Literal", "Output", "Post", "Question", "Sort", "Statistic"]
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One aggregate over the rows of a cell.
+
+    `count` takes a condition (None: all rows); `distinct`, `sum`, `avg`, `var`, `quantile`,
+    `min` and `max` take an expression, `quantile` also its share.
+    """
+
+    kind: str
+    argument: Expr | None = None
+    share: Fraction | None = None
+    population: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """The value of a key in this row of the answer."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class Given:
+    """The value of a statistic in this row of the answer."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A constant of the answer."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Apply:
+    """An operation of `post.py` on values of the answer."""
+
+    op: str
+    args: tuple[Post, ...]
+
+
+Post = Group | Given | Literal | Apply
+
+
+@dataclass(frozen=True)
+class Output:
+    """A column of the answer."""
+
+    name: str
+    value: Post
+
+
+@dataclass(frozen=True)
+class Sort:
+    """One key of ORDER BY."""
+
+    value: Post
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of one private table."""
+
+    table: str
+    where: Expr | None
+    keys: tuple[Expr, ...]
+    statistics: tuple[Statistic, ...]
+    outputs: tuple[Output, ...]
+    having: Post | None = None
+    order: tuple[Sort, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether a key's values are not public, so that groups must be selected privately."""
+        return any(count_cells(key.range) is None for key in self.keys)

@@ -1,0 +1,191 @@
+"""Ranges: what values an expression can take, derived from the declared domains alone.
+
+A number is kept as a whole index times a fixed step, so every engine computes with integers
+and a sum lies on a known lattice. `ranges.md` holds the rules of derivation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from fractions import Fraction
+from typing import Any
+
+from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open
+
+__all__ = [
+    "UNITS",
+    "Day",
+    "Number",
+    "Range",
+    "Text",
+    "Truth",
+    "cells",
+    "count_cells",
+    "from_domain",
+    "show",
+    "union",
+]
+
+UNITS = ("day", "week", "month", "quarter", "year")
+
+
+@dataclass(frozen=True)
+class Number:
+    """Multiples `low·step … high·step`; `values` lists the indices where only some can occur."""
+
+    low: int
+    high: int
+    step: Fraction = Fraction(1)
+    nullable: bool = True
+    values: tuple[int, ...] | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether all values are integers (an SQL integer, for the rules of division)."""
+        return self.step.denominator == 1
+
+    @property
+    def width(self) -> int:
+        """How many steps lie between the lowest and the highest value."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True)
+class Text:
+    """A list of texts, or any text where `values` is None."""
+
+    values: tuple[str, ...] | None
+    nullable: bool = True
+
+
+@dataclass(frozen=True)
+class Day:
+    """Days from low to high, or the first days of their weeks, months, quarters or years."""
+
+    low: date
+    high: date
+    unit: str = "day"
+    nullable: bool = True
+
+
+@dataclass(frozen=True)
+class Truth:
+    """True or false."""
+
+    nullable: bool = True
+
+
+Range = Number | Text | Day | Truth
+
+
+def from_domain(domain: Domain) -> Range:
+    """The range of a column with this domain; every column can be NULL."""
+    if isinstance(domain, Grid):
+        return Number(int(domain.low / domain.step), int(domain.high / domain.step), domain.step)
+    if isinstance(domain, Dates):
+        return Day(domain.low, domain.high)
+    if isinstance(domain, Open):
+        return Text(None)
+    return _of_categories(domain)
+
+
+def _of_categories(domain: Categories) -> Range:
+    first = domain.members[0]
+    if isinstance(first, bool):
+        return Truth()
+    if isinstance(first, int):
+        codes = tuple(int(value) for value in domain.members)
+        return Number(min(codes), max(codes), values=codes)
+    return Text(tuple(str(value) for value in domain.members))
+
+
+def count_cells(spread: Range) -> int | None:
+    """How many values the range lists, without NULL; None where it is not public."""
+    if isinstance(spread, Number):
+        return spread.width + 1 if spread.values is None else len(spread.values)
+    if isinstance(spread, Text):
+        return None if spread.values is None else len(spread.values)
+    if isinstance(spread, Truth):
+        return 2
+    return sum(1 for _ in _days(spread))
+
+
+def cells(spread: Range) -> tuple[Any, ...]:
+    """The values the range lists, in order: indices, texts, days or truth values."""
+    if isinstance(spread, Number):
+        listed = spread.values
+        return tuple(range(spread.low, spread.high + 1)) if listed is None else listed
+    if isinstance(spread, Text):
+        return spread.values or ()
+    if isinstance(spread, Truth):
+        return (False, True)
+    return tuple(_days(spread))
+
+
+def show(spread: Range, value: Any) -> Any:
+    """A cell's value as a person reads it: an index times its step, a text, a day."""
+    if value is None or not isinstance(spread, Number):
+        return value
+    number = value * spread.step
+    return int(number) if spread.whole else float(number)
+
+
+def union(first: Range, second: Range) -> Range | None:
+    """The smallest range that holds both (numbers must share a step), None where none does."""
+    nullable = first.nullable or second.nullable
+    if isinstance(first, Number) and isinstance(second, Number) and first.step == second.step:
+        low, high = min(first.low, second.low), max(first.high, second.high)
+        return Number(low, high, first.step, nullable, _union_values(first, second))
+    if isinstance(first, Text) and isinstance(second, Text):
+        if first.values is None or second.values is None:
+            return Text(None, nullable)
+        return Text(tuple(dict.fromkeys(first.values + second.values)), nullable)
+    if isinstance(first, Day) and isinstance(second, Day):
+        unit = first.unit if first.unit == second.unit else "day"
+        return Day(min(first.low, second.low), max(first.high, second.high), unit, nullable)
+    if isinstance(first, Truth) and isinstance(second, Truth):
+        return Truth(nullable)
+    return None
+
+
+def _union_values(first: Number, second: Number) -> tuple[int, ...] | None:
+    """The listed indices of both, where both are short lists."""
+    counts = (count_cells(first) or 0, count_cells(second) or 0)
+    if max(counts) > 1000:
+        return None
+    return tuple(sorted({*cells(first), *cells(second)}))
+
+
+def _days(spread: Day) -> Iterator[date]:
+    day = truncate(spread.low, spread.unit)
+    while day <= spread.high:
+        yield day
+        day = _next(day, spread.unit)
+
+
+def truncate(day: date, unit: str) -> date:
+    """The first day of the week (Monday), month, quarter or year that holds the day."""
+    if unit == "week":
+        return day - timedelta(days=min(day.weekday(), day.toordinal() - 1))
+    if unit == "month":
+        return day.replace(day=1)
+    if unit == "quarter":
+        return day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1)
+    return day.replace(month=1, day=1) if unit == "year" else day
+
+
+def _next(day: date, unit: str) -> date:
+    if unit == "day":
+        return day + timedelta(days=1)
+    if unit == "week":
+        return day + timedelta(days=7)
+    months = {"month": 1, "quarter": 3, "year": 12}[unit]
+    ahead = day.month - 1 + months
+    return date(day.year + ahead // 12, ahead % 12 + 1, 1)
+
+
+def without_null(spread: Range) -> Range:
+    """The same range, where NULL is known not to occur."""
+    return replace(spread, nullable=False)

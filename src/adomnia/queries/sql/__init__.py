@@ -1,0 +1,1 @@
+"""SQL becomes a question here: parse, check, bind."""

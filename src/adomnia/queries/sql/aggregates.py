@@ -1,0 +1,160 @@
+"""Aggregates: COUNT, SUM, AVG, VAR, quantiles, MIN and MAX become statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from sqlglot import exp
+
+from adomnia.queries.expression import Column, Constant, Expr
+from adomnia.queries.operations import call
+from adomnia.queries.question import Statistic
+from adomnia.queries.ranges import Number, Text
+from adomnia.queries.sql.relation import conjoin
+from adomnia.queries.sql.rows import Binder
+from adomnia.schema.table import Table
+
+__all__ = ["AGGREGATES", "bind_aggregate", "is_aggregate"]
+
+AGGREGATES: Mapping[type[exp.Expression], str] = {
+    exp.Count: "count",
+    exp.CountIf: "count_if",
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+    exp.Variance: "var_samp",
+    exp.VariancePop: "var_pop",
+    exp.Stddev: "stddev",
+    exp.StddevSamp: "stddev_samp",
+    exp.StddevPop: "stddev_pop",
+    exp.Median: "median",
+    exp.Quantile: "quantile",
+    exp.ApproxQuantile: "quantile",
+    exp.PercentileCont: "percentile_cont",
+    exp.PercentileDisc: "percentile_disc",
+    exp.Min: "min",
+    exp.Max: "max",
+}
+"""What may be asked, and the name of the column where the statement gives none."""
+
+_SIMPLE: Mapping[type[exp.Expression], tuple[str, bool, bool]] = {
+    exp.Sum: ("sum", False, False),
+    exp.Avg: ("avg", False, False),
+    exp.Variance: ("var", False, False),
+    exp.VariancePop: ("var", True, False),
+    exp.Stddev: ("var", False, True),
+    exp.StddevSamp: ("var", False, True),
+    exp.StddevPop: ("var", True, True),
+    exp.Min: ("min", False, False),
+    exp.Max: ("max", False, False),
+}
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether the node is an aggregate call, its FILTER and WITHIN GROUP included."""
+    inner = node.this if isinstance(node, exp.Filter | exp.WithinGroup) else node
+    if isinstance(inner, exp.WithinGroup):
+        inner = inner.this
+    return isinstance(inner, exp.AggFunc) or _quantile_name(inner) is not None
+
+
+def _quantile_name(node: exp.Expr) -> str | None:
+    name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
+    return name if name in ("quantile_cont", "quantile_disc") else None
+
+
+def bind_aggregate(binder: Binder, table: Table, node: exp.Expression) -> tuple[Statistic, bool]:
+    """The statistic an aggregate asks for, and whether its square root is shown."""
+    test: Expr | None = None
+    if isinstance(node, exp.Filter):
+        test = binder.truth(node.expression.this)
+        node = node.this
+    if isinstance(node, exp.Count | exp.CountIf):
+        return _count(binder, table, node, test), False
+    if type(node) in _SIMPLE:
+        kind, population, root = _SIMPLE[type(node)]
+        if isinstance(node.this, exp.Distinct):
+            raise binder.refuse(node, "DISTINCT is allowed in COUNT only")
+        argument = _argument(binder, node.this, test)
+        return Statistic(kind, argument, population=population), root
+    argument_node, share = _quantile(binder, node)
+    return Statistic("quantile", _argument(binder, argument_node, test), share), False
+
+
+def _argument(binder: Binder, node: exp.Expression, test: Expr | None) -> Expr:
+    bound = binder.number(node)
+    if isinstance(bound, Constant) and test is None:
+        raise binder.refuse(node, "a constant cannot be aggregated", "use COUNT(*)")
+    if test is None:
+        return bound
+    return call("case", test, bound, Constant(None, bound.range))
+
+
+def _count(binder: Binder, table: Table, node: exp.Expression, test: Expr | None) -> Statistic:
+    inner = node.this
+    if isinstance(node, exp.CountIf):
+        return Statistic("count", conjoin(test, binder.truth(inner)))
+    if node.expressions:
+        raise binder.refuse(node, "COUNT takes one expression")
+    if isinstance(inner, exp.Distinct):
+        return _distinct(binder, table, inner, test)
+    if inner is None or isinstance(inner, exp.Star):
+        return Statistic("count", test)
+    bound = binder.row(inner)
+    if isinstance(bound, Constant) and bound.value is not None:
+        return Statistic("count", test)
+    return Statistic("count", conjoin(test, call("not", call("is_null", bound))))
+
+
+def _distinct(binder: Binder, table: Table, node: exp.Distinct, test: Expr | None) -> Statistic:
+    if len(node.expressions) != 1:
+        raise binder.refuse(node, "COUNT(DISTINCT …) takes one expression")
+    bound = binder.row(node.expressions[0])
+    if isinstance(bound, Constant):
+        raise binder.refuse(node, "a constant cannot be counted distinctly")
+    if isinstance(bound, Column) and bound.name == table.unit:
+        bound = Column(bound.name, Text(None))
+    if test is not None:
+        bound = call("case", test, bound, Constant(None, bound.range))
+    return Statistic("distinct", bound)
+
+
+def _quantile(binder: Binder, node: exp.Expression) -> tuple[exp.Expression, Fraction]:
+    if isinstance(node, exp.Median):
+        return node.this, Fraction(1, 2)
+    if isinstance(node, exp.Quantile | exp.ApproxQuantile):
+        return node.this, _share(binder, node.args.get("quantile"), node)
+    if _quantile_name(node) is not None and len(node.expressions) == 2:
+        return node.expressions[0], _share(binder, node.expressions[1], node)
+    if isinstance(node, exp.WithinGroup) and isinstance(
+        node.this, exp.PercentileCont | exp.PercentileDisc
+    ):
+        return _within(binder, node)
+    name = node.this.key if isinstance(node, exp.WithinGroup) else node.key
+    raise binder.refuse(
+        node,
+        f"{name.upper()} cannot be answered privately",
+        "what can be asked: COUNT, SUM, AVG, VAR_SAMP, STDDEV_SAMP, MEDIAN, QUANTILE(x, share), "
+        "PERCENTILE_CONT(share) WITHIN GROUP (ORDER BY x), MIN, MAX",
+    )
+
+
+def _within(binder: Binder, node: exp.WithinGroup) -> tuple[exp.Expression, Fraction]:
+    ordered = node.expression.expressions if node.expression else []
+    if len(ordered) != 1:
+        raise binder.refuse(node, "WITHIN GROUP takes ORDER BY one expression")
+    share = _share(binder, node.this.this, node)
+    return ordered[0].this, 1 - share if ordered[0].args.get("desc") else share
+
+
+def _share(binder: Binder, node: exp.Expression | None, whole: exp.Expression) -> Fraction:
+    bound = binder.row(node) if node is not None else None
+    if isinstance(bound, Constant) and isinstance(bound.range, Number) and bound.value is not None:
+        share = Fraction(bound.value) * bound.range.step
+        if 0 <= share <= 1 and share.denominator <= 10**6:
+            return share
+    raise binder.refuse(
+        node if node is not None else whole,
+        "a share from 0 to 1 is needed here",
+        "for example QUANTILE(age, 0.25)",
+    )

@@ -1,0 +1,221 @@
+"""FROM: CTEs, subqueries that filter and project, and joins to public tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from adomnia.queries.expression import Column, Constant, Expr
+from adomnia.queries.operations import call
+from adomnia.queries.ranges import Number, Text, from_domain
+from adomnia.queries.sql.parse import refuse
+from adomnia.queries.sql.rows import Binder, mapped
+from adomnia.queries.sql.scope import Relation, match
+from adomnia.schema.domain import Open
+from adomnia.schema.table import PublicTable, Table
+
+__all__ = ["Source", "bind_from", "conjoin"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """The statement's text, the private table, its columns' names, and the CTEs in sight."""
+
+    sql: str
+    table: Table
+    columns: tuple[str, ...]
+    ctes: Mapping[str, Relation]
+
+
+def bind_from(source: Source, select: exp.Select) -> tuple[Source, Relation]:
+    """The rows that a SELECT reads, after its joins and its WHERE."""
+    source = _with(source, select)
+    clause = select.args.get("from_") or select.args.get("from")
+    if clause is None:
+        hint = f"ask SELECT COUNT(*) FROM {source.table.name}"
+        raise refuse(source.sql, select, "a question needs a FROM", hint)
+    relation = _relation(source, clause.this)
+    for join in select.args.get("joins") or ():
+        relation = _join(source, relation, join)
+    where = select.args.get("where")
+    if where is None:
+        return source, relation
+    test = Binder(source.sql, relation).truth(where.this)
+    return source, Relation(relation.columns, conjoin(relation.where, test))
+
+
+def conjoin(first: Expr | None, second: Expr | None) -> Expr | None:
+    """Both conditions at once, as one flat AND; None where there is none."""
+    parts: list[Expr] = []
+    for test in (first, second):
+        flat = test.args if test is not None and getattr(test, "op", "") == "and" else (test,)  # type: ignore[union-attr]
+        parts += [part for part in flat if part is not None and part not in parts]
+    parts = [part for part in parts if not (isinstance(part, Constant) and part.value is True)]
+    if not parts:
+        return None
+    return call("and", *parts) if len(parts) > 1 else parts[0]
+
+
+def _with(source: Source, select: exp.Select) -> Source:
+    clause = select.args.get("with_") or select.args.get("with")
+    if clause is None:
+        return source
+    if clause.args.get("recursive"):
+        raise refuse(source.sql, clause, "recursive queries cannot be answered privately")
+    ctes = dict(source.ctes)
+    for cte in clause.expressions:
+        inner = Source(source.sql, source.table, source.columns, ctes)
+        ctes[cte.alias.lower()] = _project(inner, cte.this).named(cte.alias)
+    return Source(source.sql, source.table, source.columns, ctes)
+
+
+def _relation(source: Source, node: exp.Expression) -> Relation:
+    if isinstance(node, exp.Subquery):
+        return _project(source, node.this).named(node.alias or "subquery")
+    if not isinstance(node, exp.Table) or node.args.get("db") or node.args.get("sample"):
+        raise refuse(source.sql, node, "only a table, a CTE or a subquery can stand in FROM")
+    if not isinstance(node.this, exp.Identifier) or node.args.get("joins"):
+        raise refuse(source.sql, node, "functions cannot stand in FROM")
+    if node.name.lower() in source.ctes:
+        return source.ctes[node.name.lower()].named(node.alias or node.name)
+    if node.name.lower() != source.table.name.lower():
+        hint = f"the private table is {source.table.name}"
+        if match(node.name, source.table.public):
+            hint += f"; a public table is joined to it: FROM {source.table.name} JOIN {node.name} …"
+        raise refuse(source.sql, node, f"there is no private table {node.name!r}", hint)
+    return Relation({node.alias or source.table.name: _columns(source)})
+
+
+def _columns(source: Source) -> dict[str, Expr]:
+    return {name: _column(source.table, name) for name in source.columns}
+
+
+def _column(table: Table, name: str) -> Column:
+    attribute = table.attributes.get(name)
+    return Column(name, from_domain(attribute.domain if attribute else Open()))
+
+
+_NOT_ROWS = {
+    "group": "GROUP BY",
+    "having": "HAVING",
+    "distinct": "DISTINCT",
+    "limit": "LIMIT",
+    "offset": "OFFSET",
+    "order": "ORDER BY",
+    "windows": "WINDOW",
+    "qualify": "QUALIFY",
+}
+
+
+def _project(source: Source, node: exp.Expression) -> Relation:
+    if not isinstance(node, exp.Select):
+        raise refuse(source.sql, node, "a subquery is a SELECT that filters and projects rows")
+    for part, name in _NOT_ROWS.items():
+        if node.args.get(part):
+            message = f"{name} cannot stand in a subquery"
+            raise refuse(
+                source.sql,
+                node.args[part] if part != "windows" else node,
+                message,
+                "a subquery may filter and project rows; aggregate outside of it",
+            )
+    source, relation = bind_from(source, node)
+    binder = Binder(source.sql, relation)
+    columns: dict[str, Expr] = {}
+    for item in node.expressions:
+        columns |= _item(binder, item)
+    return Relation({"": columns}, relation.where)
+
+
+def _item(binder: Binder, item: exp.Expression) -> dict[str, Expr]:
+    star = (
+        item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
+    )
+    if isinstance(star, exp.Star):
+        if any(star.args.values()):
+            raise binder.refuse(item, "* is taken whole here, without EXCEPT or REPLACE")
+        parts = binder.relation.columns
+        wanted = (
+            [match(item.table, parts)] if isinstance(item, exp.Column) and item.table else parts
+        )
+        return {name: expr for alias in wanted if alias for name, expr in parts[alias].items()}
+    if not item.alias_or_name:
+        raise binder.refuse(item, "a computed column of a subquery needs a name", "write … AS name")
+    inner = item.this if isinstance(item, exp.Alias) else item
+    return {item.alias_or_name: binder.row(inner)}
+
+
+# Public tables: a unique key makes a join a function of the private row.
+
+
+def _join(source: Source, relation: Relation, join: exp.Join) -> Relation:
+    node = join.this
+    side, kind = (join.side or "").upper(), (join.kind or "").upper()
+    name = match(node.name, source.table.public) if isinstance(node, exp.Table) else None
+    if name is None:
+        raise refuse(
+            source.sql,
+            node,
+            "only public tables named in the policy can be joined",
+            "two private tables, or one with itself, cannot be joined",
+        )
+    if side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER") or join.args.get("method"):
+        raise refuse(source.sql, join, "a public table is joined by JOIN or LEFT JOIN")
+    public, alias = source.table.public[name], node.alias or node.name
+    key = _join_key(source, relation, join, public, alias)
+    found = _lookups(public, key)
+    kept = relation.where
+    if side != "LEFT":
+        known = tuple(_index(key, row[public.columns.index(public.key)]) for row in public.rows)
+        kept = conjoin(kept, call("in", key, params=tuple(v for v in known if v is not None)))
+    return Relation({**relation.columns, alias: found}, kept)
+
+
+def _join_key(
+    source: Source, relation: Relation, join: exp.Join, public: PublicTable, alias: str
+) -> Expr:
+    """The private expression that the join equates with the public key."""
+    using, on = join.args.get("using"), join.args.get("on")
+    binder = Binder(source.sql, relation)
+    hint = f"join ON {alias}.{public.key} = a column of {source.table.name}"
+    if using and len(using) == 1 and using[0].name.lower() == public.key.lower():
+        return binder.row(exp.Column(this=using[0].copy()))
+    if not isinstance(on, exp.EQ):
+        raise refuse(source.sql, join, f"a public table is joined on its key {public.key!r}", hint)
+    for mine, theirs in ((on.this, on.expression), (on.expression, on.this)):
+        if not isinstance(theirs, exp.Column) or theirs.name.lower() != public.key.lower():
+            continue
+        if theirs.table.lower() == alias.lower():
+            return binder.row(mine)
+    raise refuse(source.sql, on, f"a public table is joined on its key {public.key!r}", hint)
+
+
+def _lookups(public: PublicTable, key: Expr) -> dict[str, Expr]:
+    at = public.columns.index(public.key)
+    out: dict[str, Expr] = {}
+    for position, name in enumerate(public.columns):
+        pairs = {_index(key, row[at]): _plain(row[position]) for row in public.rows}
+        out[name] = mapped(key, {k: v for k, v in pairs.items() if k is not None})
+    return out
+
+
+def _index(key: Expr, value: Any) -> Any:
+    """A public key as the private expression would have it: an index, or a text."""
+    if isinstance(key.range, Text):
+        return None if value is None else str(value)
+    if not isinstance(key.range, Number):
+        return value
+    try:
+        index = Fraction(str(value)) / key.range.step
+    except (ValueError, ZeroDivisionError):
+        return None
+    return int(index) if index.denominator == 1 else None
+
+
+def _plain(value: Any) -> Any:
+    whole = isinstance(value, int | bool) or value is None
+    return value if whole else str(value)

@@ -1,0 +1,1 @@
+"""What the data may look like is here."""

@@ -1,0 +1,41 @@
+"""Tables: the private one with its attributes and its unit, and public ones beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from adomnia.schema.domain import Domain
+
+__all__ = ["Attribute", "PublicTable", "Table"]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column and its public domain; `nullable` makes NULL a visible group of its own."""
+
+    name: str
+    domain: Domain
+    nullable: bool = False
+
+
+@dataclass(frozen=True)
+class PublicTable:
+    """A table that everybody may read, joined to the private one on a unique key."""
+
+    name: str
+    key: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The private table: its attributes by name, and whose rows are protected together."""
+
+    name: str
+    attributes: Mapping[str, Attribute]
+    unit: str | None = None
+    max_rows: int = 1
+    public: Mapping[str, PublicTable] = field(default_factory=dict)

@@ -1,0 +1,424 @@
+"""The laws of a journal. Another storage joins by adding its factory to FACTORIES."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adomnia.errors import BudgetError, LedgerError, QuestionError
+from adomnia.ledger.account import Account
+from adomnia.ledger.entry import ROOT, Record, receipt
+from adomnia.ledger.journal import Journal
+from adomnia.ledger.reserve import Budgets, Reservation, answered, left, reserve
+from adomnia.ledger.sqlite import SqliteJournal
+from adomnia.privacy.composition import Budget
+from adomnia.privacy.events import (
+    Composed,
+    Event,
+    Free,
+    Gaussian,
+    Laplace,
+    PartitionSelection,
+    to_json,
+)
+from adomnia.privacy.events import loss as cost
+from adomnia.privacy.loss import Loss
+
+Opens = Callable[[], Journal]
+
+FACTORIES: dict[str, Callable[[Path], Journal]] = {
+    "sqlite": lambda folder: SqliteJournal(folder / "ledger"),
+}
+"""Each opens the journal that belongs to a folder: twice the same folder, twice the same one."""
+
+WIDE = Budgets(Budget(Fraction(1000)))
+TENTH = Fraction(1, 10)
+
+
+@pytest.fixture(params=list(FACTORIES))
+def opens(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opens]:
+    opened: list[Journal] = []
+
+    def again() -> Journal:
+        opened.append(FACTORIES[request.param](tmp_path))
+        return opened[-1]
+
+    yield again
+    for journal in opened:
+        journal.close()
+
+
+@pytest.fixture
+def journal(opens: Opens) -> Journal:
+    return opens()
+
+
+def laplace(epsilon: Fraction) -> Laplace:
+    return Laplace(epsilon, Fraction(1))
+
+
+def asked(epsilon: Fraction = TENTH, key: str | None = None, who: str = "alice") -> Reservation:
+    return Reservation(who, "s1", key, "SELECT COUNT(*) FROM people", laplace(epsilon))
+
+
+def line(statement: str, epsilon: Fraction = TENTH) -> Record:
+    body = {"analyst": "alice", "session": None, "key": None, "statement": statement}
+    return Record("reserved", body | {"event": to_json(laplace(epsilon))})
+
+
+def test_a_new_journal_holds_its_opening_and_nothing_spent(journal: Journal) -> None:
+    (first,) = journal.entries()
+    assert (first.number, first.kind, first.previous) == (1, "opened", ROOT)
+    assert len(str(first.body["salt"])) == 32
+    assert journal.account().total == Loss()
+    assert journal.verify().ok
+
+
+def test_entries_are_in_order_and_chained(journal: Journal) -> None:
+    written = journal.append(lambda account: [line("a"), line("b")])
+    written += journal.append(lambda account: [line("c")])
+    entries = list(journal.entries())
+    assert tuple(entries[1:]) == written
+    assert [entry.number for entry in entries] == [1, 2, 3, 4]
+    assert [entry.previous for entry in entries[1:]] == [e.digest for e in entries[:-1]]
+    assert list(journal.entries(after=2)) == entries[2:]
+    assert list(journal.entries(after=4)) == []
+
+
+def test_what_was_written_never_changes(opens: Opens) -> None:
+    journal, seen = opens(), []
+    for step in range(5):
+        journal.append(lambda account, step=step: [line(str(step))], durable=step % 2 == 0)
+        now = list(opens().entries())
+        assert now[: len(seen)] == seen
+        seen = now
+    assert len(seen) == 6
+
+
+def test_it_is_still_there_when_opened_again(opens: Opens) -> None:
+    first = opens()
+    granted = reserve(first, asked(), WIDE)
+    first.close()
+    account = opens().account()
+    assert account.reservation(granted.receipt) == granted.entry
+    assert account.total == Loss.pure(TENTH)
+
+
+def test_a_decision_sees_everything_before_it(opens: Opens) -> None:
+    one, two = opens(), opens()
+    seen: list[tuple[int, Fraction]] = []
+
+    def decide(account: Account) -> Sequence[Record]:
+        seen.append((account.number, account.total.epsilon))
+        return [line("x")]
+
+    for journal in (one, two, two, one, two):
+        journal.append(decide)
+    assert seen == [(number, (number - 1) * TENTH) for number in range(1, 6)]
+
+
+def test_a_decision_that_raises_appends_nothing(journal: Journal) -> None:
+    def refuse(account: Account) -> Sequence[Record]:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        journal.append(refuse)
+    assert len(list(journal.entries())) == 1
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Record("invented", {}),
+        Record("reserved", {"analyst": "alice"}),
+        Record("reserved", dict(line("x").body) | {"event": {"event": "unheard-of"}}),
+        Record("answered", {"receipt": "0" * 32, "body": {}}),
+        Record("reserved", {"statement": object()}),
+        Record("opened", {"format": 1, "salt": ""}),
+        Record("reserved", {"statement": float("nan")}),
+    ],
+)
+def test_a_record_that_could_not_be_read_back_is_not_written(journal: Journal, bad: Record) -> None:
+    with pytest.raises(LedgerError):
+        journal.append(lambda account: [line("good"), bad])
+    journal.append(lambda account: [line("after")])
+    assert [entry.body.get("statement") for entry in journal.entries()] == [None, "after"]
+    assert journal.account().total == Loss.pure(TENTH)
+    assert journal.verify().ok
+
+
+def test_a_snapshot_does_not_change(journal: Journal) -> None:
+    granted = reserve(journal, asked(key="k"), WIDE)
+    before = journal.account()
+    answered(journal, granted.receipt, {"rows": []})
+    reserve(journal, asked(key="l", who="bob"), WIDE)
+    assert (before.number, before.total) == (2, Loss.pure(TENTH))
+    assert set(before.analysts) == {"alice"}
+    assert before.answer(granted.receipt) is None
+    assert before.find("bob", "l") is None
+    assert list(before.answers("alice")) == []
+
+
+def test_many_threads_lose_nothing(journal: Journal) -> None:
+    def ask(step: int) -> str:
+        return reserve(journal, asked(who=f"a{step % 7}"), WIDE).receipt
+
+    with ThreadPoolExecutor(16) as pool:
+        receipts = list(pool.map(ask, range(200)))
+    account = journal.account()
+    assert len(set(receipts)) == 200
+    assert all(account.reservation(receipt) for receipt in receipts)
+    assert account.total.epsilon == 20
+    assert sum((loss.epsilon for loss in account.analysts.values()), Fraction(0)) == 20
+    assert journal.verify().ok
+
+
+def test_those_who_wait_are_served_in_order_and_each_by_itself(journal: Journal) -> None:
+    entered, go = threading.Event(), threading.Event()
+
+    def hold(account: Account) -> Sequence[Record]:
+        entered.set()
+        go.wait(10)
+        return [line("first")]
+
+    def refuse(account: Account) -> Sequence[Record]:
+        raise ZeroDivisionError
+
+    with ThreadPoolExecutor(20) as pool:
+        first = pool.submit(journal.append, hold)
+        entered.wait(10)
+        rest = []
+        for step in range(10):
+            decide = refuse if step == 4 else lambda account, step=step: [line(str(step))]
+            rest.append(pool.submit(journal.append, decide))
+            while not rest[-1].running():  # so that they queue in this order
+                pass
+            threading.Event().wait(0.005)
+        go.set()
+    assert isinstance(rest[4].exception(), ZeroDivisionError)
+    order = [entry.number for step, f in enumerate(rest) if step != 4 for entry in f.result()]
+    assert first.result()[0].number == 2
+    assert order == list(range(3, 12))
+
+
+def test_a_closed_journal_refuses(journal: Journal) -> None:
+    journal.close()
+    with pytest.raises(LedgerError, match="closed"):
+        journal.append(lambda account: [])
+    with pytest.raises(LedgerError, match="closed"):
+        journal.account()
+    journal.close()
+
+
+def test_a_repeated_request_gets_the_same_receipt_and_answer_once_paid(opens: Opens) -> None:
+    first = reserve(opens(), asked(key="k"), WIDE)
+    answered(opens(), first.receipt, {"rows": [[41]]})
+    again = reserve(opens(), asked(key="k"), WIDE)
+    assert not first.repeated
+    assert again.repeated
+    assert (again.receipt, again.answer) == (first.receipt, {"rows": [[41]]})
+    assert again.remaining == first.remaining
+    assert opens().account().total == Loss.pure(TENTH)
+
+
+def test_a_repeated_request_is_answered_when_nothing_is_left(journal: Journal) -> None:
+    tight = Budgets(Budget(TENTH))
+    first = reserve(journal, asked(key="k"), tight)
+    answered(journal, first.receipt, {"rows": []})
+    assert reserve(journal, asked(key="k"), tight).receipt == first.receipt
+
+
+def test_a_request_that_was_never_answered_pays_again(journal: Journal) -> None:
+    lost, second = (reserve(journal, asked(key="k"), WIDE) for _ in range(2))
+    assert lost.receipt != second.receipt
+    assert journal.account().total.epsilon == 2 * TENTH
+    assert journal.account().find("alice", "k") == second.entry
+    answered(journal, second.receipt, {"rows": [2]})
+    assert reserve(journal, asked(key="k"), WIDE).answer == {"rows": [2]}
+
+
+def test_of_two_overlapping_requests_the_first_answer_stays(journal: Journal) -> None:
+    one, two = (reserve(journal, asked(key="k"), WIDE) for _ in range(2))
+    answered(journal, one.receipt, {"rows": [1]})
+    answered(journal, two.receipt, {"rows": [2]})
+    assert reserve(journal, asked(key="k"), WIDE).receipt == one.receipt
+
+
+def test_a_key_belongs_to_one_question_of_one_analyst(journal: Journal) -> None:
+    reserve(journal, asked(key="k"), WIDE)
+    other = Reservation("alice", None, "k", "SELECT 2", laplace(TENTH))
+    with pytest.raises(QuestionError, match="this key was used for another question"):
+        reserve(journal, other, WIDE)
+    assert not reserve(journal, asked(key="k", who="bob"), WIDE).repeated
+    assert not reserve(journal, asked(key=None), WIDE).repeated
+
+
+def test_a_request_may_be_more_than_its_statement(journal: Journal) -> None:
+    def request(spelled: str) -> Reservation:
+        return Reservation("alice", None, "k", "SELECT 1", laplace(TENTH), spelled)
+
+    first = reserve(journal, request("SELECT 1 at 1/10"), WIDE)
+    answered(journal, first.receipt, {})
+    assert reserve(journal, request("SELECT 1 at 1/10"), WIDE).repeated
+    with pytest.raises(QuestionError):
+        reserve(journal, request("SELECT 1 at 1/5"), WIDE)
+
+
+def test_only_what_was_paid_is_answered_and_only_once(journal: Journal) -> None:
+    with pytest.raises(LedgerError, match="nobody paid"):
+        answered(journal, "f" * 32, {})
+    granted = reserve(journal, asked(), WIDE)
+    answered(journal, granted.receipt, {"rows": [1]})
+    with pytest.raises(LedgerError, match="twice"):
+        answered(journal, granted.receipt, {"rows": [2]})
+    assert journal.account().answer(granted.receipt) == {"rows": [1]}
+
+
+def test_answers_come_back_in_order(journal: Journal) -> None:
+    granted = [reserve(journal, asked(), WIDE) for _ in range(3)]
+    for step in (1, 0, 2):
+        answered(journal, granted[step].receipt, {"step": step})
+    found = list(journal.account().answers("alice"))
+    assert [body["step"] for _, _, body in found] == [1, 0, 2]
+    assert [key for key, _, _ in found] == [granted[step].receipt for step in (1, 0, 2)]
+    assert found[0][1]["statement"] == "SELECT COUNT(*) FROM people"
+    assert list(journal.account().answers("bob")) == []
+
+
+FULL, HALF = Budget(Fraction(1)), Budget(Fraction(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("budgets", "name"),
+    [
+        (Budgets(HALF, FULL, FULL), "data"),
+        (Budgets(FULL, HALF, FULL), "analyst"),
+        (Budgets(FULL, FULL, HALF), "session"),
+    ],
+)
+def test_each_budget_binds_by_itself(journal: Journal, budgets: Budgets, name: str) -> None:
+    granted = reserve(journal, asked(Fraction(2, 5)), budgets)
+    assert granted.remaining[name] == {"epsilon": TENTH}
+    with pytest.raises(BudgetError) as refused:
+        reserve(journal, asked(Fraction(1, 5)), budgets)
+    assert refused.value.exit_code == 3
+    text = str(refused.value)
+    assert f"the budget of the {name}" in text
+    assert "epsilon = 1/5 (0.2)" in text
+    assert "at most epsilon = 1/10 (0.1)" in text
+    assert journal.account().number == 2
+    assert reserve(journal, asked(TENTH), budgets).remaining[name] == {"epsilon": 0}
+
+
+def test_budgets_of_others_do_not_bind(journal: Journal) -> None:
+    budgets = Budgets(FULL, Budget(TENTH), Budget(TENTH))
+    reserve(journal, asked(), budgets)
+    other = Reservation("bob", "s2", None, "SELECT 1", laplace(TENTH))
+    reserve(journal, other, budgets)
+    account = journal.account()
+    assert left(account, budgets, "carol", "s3") == {
+        "data": {"epsilon": Fraction(4, 5)},
+        "analyst": {"epsilon": TENTH},
+        "session": {"epsilon": TENTH},
+    }
+    assert left(account, budgets, "bob")["analyst"] == {"epsilon": 0}
+
+
+def test_free_uses_are_recorded_and_cost_nothing(journal: Journal) -> None:
+    tight = Budgets(Budget(TENTH))
+    reserve(journal, asked(), tight)
+    reserve(journal, Reservation("alice", None, None, "SELECT 1", Free()), tight)
+    assert journal.account().number == 3
+    assert journal.account().total == Loss.pure(TENTH)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Gaussian(TENTH, Fraction(1)),
+        PartitionSelection(TENTH, Fraction(1, 10**9), Fraction(1)),
+        laplace(Fraction(10**9)),
+        laplace(Fraction(10) ** 400),
+    ],
+)
+def test_what_a_pure_budget_cannot_take_is_refused(journal: Journal, event: Event) -> None:
+    with pytest.raises(BudgetError) as refused:
+        reserve(journal, Reservation("alice", None, None, "SELECT 1", event), Budgets(FULL))
+    assert refused.value.hint
+    assert journal.account().number == 1
+
+
+def test_strange_fractions_neither_slow_the_ledger_nor_escape_it(journal: Journal) -> None:
+    strange = [Fraction(1, 10**190 + 7 * step + 1) for step in range(150)]
+    for epsilon in strange:
+        reserve(journal, asked(epsilon), WIDE)
+    total = journal.account().total.epsilon
+    assert sum(strange) <= total <= sum(strange) + Fraction(len(strange), 10**150)
+    assert total.denominator <= 10**150
+
+
+@pytest.mark.parametrize("racers", [2, 8])
+def test_of_those_who_race_for_the_last_epsilon_one_wins(opens: Opens, racers: int) -> None:
+    journals = [opens() for _ in range(racers)]
+    start = threading.Barrier(racers)
+
+    def race(journal: Journal) -> bool:
+        start.wait()
+        try:
+            reserve(journal, asked(Fraction(1)), Budgets(FULL))
+        except BudgetError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(racers) as pool:
+        assert sum(pool.map(race, journals)) == 1
+    assert journals[0].account().total.epsilon == 1
+
+
+EPSILONS = st.fractions(Fraction(1, 50), Fraction(2, 3), max_denominator=50)
+EVENTS = st.one_of(
+    EPSILONS.map(laplace),
+    EPSILONS.map(lambda epsilon: Composed((laplace(epsilon / 2), laplace(epsilon / 3)))),
+    st.just(Free()),
+)
+ASKS = st.builds(
+    Reservation,
+    st.sampled_from(["alice", "bob"]),
+    st.sampled_from([None, "s1", "s2"]),
+    st.sampled_from([None, "k1", "k2"]),
+    st.sampled_from(["SELECT 1", "SELECT 2"]),
+    EVENTS,
+)
+
+
+@pytest.mark.parametrize("name", list(FACTORIES))
+@given(asks=st.lists(st.tuples(ASKS, st.booleans()), max_size=25))
+@settings(max_examples=40, deadline=None)
+def test_no_sequence_passes_any_budget(name: str, asks: list[tuple[Reservation, bool]]) -> None:
+    budgets = Budgets(Budget(Fraction(2)), Budget(Fraction(3, 2)), Budget(Fraction(1)))
+    paid = Loss()
+    with TemporaryDirectory() as folder:
+        journal = FACTORIES[name](Path(folder))
+        for reservation, finishes in asks:
+            try:
+                granted = reserve(journal, reservation, budgets)
+            except (BudgetError, QuestionError):
+                continue
+            paid += Loss() if granted.repeated else cost(reservation.event)
+            if finishes and not granted.repeated:
+                answered(journal, granted.receipt, {"of": receipt(granted.entry)})
+        account, verification = journal.account(), journal.verify()
+        journal.close()
+    assert verification.ok
+    assert account.total == paid
+    assert account.total.epsilon <= 2
+    assert all(loss.epsilon <= Fraction(3, 2) for loss in account.analysts.values())
+    assert all(loss.epsilon <= 1 for loss in account.sessions.values())

@@ -1,19 +1,25 @@
 """A statistical database for sensitive data: SQL in, private answers out, paid from a ledger."""
 
-from adomnia.curator.answer import Answer
-from adomnia.curator.database import Database
-from adomnia.curator.database import open_database as open
-from adomnia.curator.forecast import Forecast
-from adomnia.curator.session import Session
-from adomnia.errors import (
-    AdomniaError,
-    BudgetError,
-    LedgerError,
-    MachineryError,
-    NotAllowedError,
-    PolicyError,
-    QuestionError,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adomnia.curator.answer import Answer
+    from adomnia.curator.database import Database
+    from adomnia.curator.database import open_database as open
+    from adomnia.curator.forecast import Forecast
+    from adomnia.curator.session import Session
+    from adomnia.errors import (
+        AdomniaError,
+        BudgetError,
+        LedgerError,
+        MachineryError,
+        NotAllowedError,
+        PolicyError,
+        QuestionError,
+    )
 
 __all__ = [
     "AdomniaError",
@@ -30,3 +36,19 @@ __all__ = [
     "open",
 ]
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Answer": ("adomnia.curator.answer", "Answer"),
+    "Database": ("adomnia.curator.database", "Database"),
+    "Forecast": ("adomnia.curator.forecast", "Forecast"),
+    "Session": ("adomnia.curator.session", "Session"),
+    "open": ("adomnia.curator.database", "open_database"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are loaded when they are first used, so that `adomnia --help` is quick."""
+    if name not in __all__:
+        raise AttributeError(f"module 'adomnia' has no attribute {name!r}")
+    room, real = _HOMES.get(name, ("adomnia.errors", name))
+    return getattr(import_module(room), real)

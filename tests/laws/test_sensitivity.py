@@ -256,6 +256,7 @@ def kinds(world):
         found["distinct codes"] = Distinct(b)
         found["sum of codes"] = Sum(b)
         found["of two columns"] = Counts((above, call("eq", b, constant(3)), x))
+        found["two that read one"] = Counts((*(call("eq", b, constant(k)) for k in (3, 5)), x))
         found["quantile of codes"] = Quantile(b)
     return found
 

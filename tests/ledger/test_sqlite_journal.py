@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -176,13 +178,15 @@ def test_someone_without_the_right_is_refused(path: Path, mode: int) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="changes its user")
-def test_someone_who_may_only_read_can_verify(path: Path) -> None:
+def test_someone_who_may_only_read_can_verify() -> None:
+    # Not in pytest's own folder: others may not enter that.
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    path = folder / "adomnia.ledger"
     with SqliteJournal(path) as journal:
         reserve(journal, ASKED, BUDGETS)
-    for file in path.parent.iterdir():
+    for file in folder.iterdir():
         file.chmod(0o444)
-    for folder in (path.parent, *list(path.parents)[:3]):
-        folder.chmod(0o755)
 
     def work() -> None:
         os.setuid(65534)
@@ -190,7 +194,10 @@ def test_someone_who_may_only_read_can_verify(path: Path) -> None:
             assert journal.verify().problems == ()
             assert journal.account().number == 2
 
-    assert in_child(work) == 0
+    try:
+        assert in_child(work) == 0
+    finally:
+        shutil.rmtree(folder)
 
 
 def test_a_full_disk_fails_the_request_and_nothing_else(journal: SqliteJournal) -> None:
@@ -234,6 +241,7 @@ def test_opening_it_twice_does_not_let_go_of_the_first(path: Path) -> None:
 
 _VISIT = """
 import sys
+import tempfile
 from fractions import Fraction
 from adomnia.ledger.reserve import Budgets, Reservation, reserve
 from adomnia.ledger.sqlite import SqliteJournal
@@ -244,6 +252,7 @@ with SqliteJournal(sys.argv[1]) as journal:
 """
 _EXPECT = """
 import sys
+import tempfile
 from adomnia.ledger.sqlite import SqliteJournal
 with SqliteJournal(sys.argv[1]) as journal:
     assert journal.account().number == int(sys.argv[2]), journal.account().number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -11,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.curator.estimate import Estimate, estimates
 from adomnia.curator.plan import Plan
-from adomnia.curator.reading import Readings
+from adomnia.curator.reading import Reading, Readings
+from adomnia.privacy.events import Free
 from adomnia.queries.grouping import key_rows
 from adomnia.queries.measurement import Quantile
 from adomnia.queries.post import interval, reckon, statistics
 from adomnia.queries.question import Apply, Given, Post, Question
-from adomnia.queries.ranges import show
+from adomnia.queries.ranges import Day, Range, show
 from adomnia.schema.table import Attribute
 
 if TYPE_CHECKING:
@@ -107,7 +109,7 @@ def tabulate(
     names = tuple(output.name for output in question.outputs)
     noisy = [i for i, output in enumerate(question.outputs) if statistics(output.value)]
     margins = {names[i]: [row.margins[i] for row in rows] for i in noisy}
-    return Table(names, [row.values for row in rows], margins, _notes(plan))
+    return Table(names, [row.values for row in rows], margins, _notes(plan, readings.parts))
 
 
 @dataclass(frozen=True)
@@ -125,9 +127,15 @@ def _cells(
         return list(key_rows(question.keys, attributes))
     spreads = [key.range for key in question.keys]
     return [
-        (i, tuple(show(spread, value) for spread, value in zip(spreads, key, strict=True)))
+        (i, tuple(_shown(spread, value) for spread, value in zip(spreads, key, strict=True)))
         for i, key in enumerate(readings.keys)
     ]
+
+
+def _shown(spread: Range, value: Any) -> Any:
+    """A selected key as a person reads it; the ledger keeps days as text."""
+    day = isinstance(spread, Day) and isinstance(value, str)
+    return date.fromisoformat(value) if day else show(spread, value)
 
 
 def _jointly(plan: Plan, readings: Readings, confidence: float) -> dict[int, list[Estimate]]:
@@ -161,21 +169,35 @@ def _margin(post: Post, keys: tuple[Any, ...], cell: int, found: list[Estimate])
     """How far a column may be off: its statistic's margin, or by interval arithmetic."""
     if isinstance(post, Given):
         return found[post.index].margins[cell]
-    if not isinstance(post, Apply) or not statistics(post):
-        return None
-    boxes = [(e.values[cell] - e.margins[cell], e.values[cell] + e.margins[cell]) for e in found]
-    span = interval(post, keys, boxes)
+    used = statistics(post)
+    if not used or any(found[index].in_rows for index in used):
+        return None  # a rank's margin says nothing of the values around it
+    boxes = [_box(estimate, cell) for estimate in found]
     value = reckon(post, keys, [estimate.values[cell] for estimate in found])
-    if post.op == "sqrt" and isinstance(value, float):
-        low, high = (max(0.0, end) ** 0.5 for end in boxes[_single(post)])
-        return float(max(high - value, value - low))
-    if span is None or not isinstance(value, int | float):
+    try:
+        span = _span(post, keys, boxes)
+        known = span is not None and isinstance(value, int | float) and not isinstance(value, bool)
+        return max(span[1] - value, value - span[0]) if known and span is not None else None
+    except (OverflowError, ValueError, TypeError):
         return None
-    return max(span[1] - value, value - span[0])
 
 
-def _single(post: Post) -> int:
-    return next(iter(statistics(post)))
+def _span(
+    post: Post, keys: tuple[Any, ...], boxes: list[tuple[float, float]]
+) -> tuple[float, float] | None:
+    """Where a column may lie; a root's argument is never below zero."""
+    if isinstance(post, Apply) and post.op == "sqrt":
+        inner = interval(post.args[0], keys, boxes)
+        return None if inner is None else (max(0, inner[0]) ** 0.5, max(0, inner[1]) ** 0.5)
+    return interval(post, keys, boxes)
+
+
+def _box(estimate: Estimate, cell: int) -> tuple[float, float]:
+    value, margin = estimate.values[cell], estimate.margins[cell]
+    try:
+        return value - margin, value + margin
+    except OverflowError:  # an integer past the range of floats, beside a float
+        return -math.inf, math.inf
 
 
 def _arrange(question: Question, rows: list[_Row]) -> list[_Row]:
@@ -196,11 +218,19 @@ def _compare(question: Question, a: _Row, b: _Row) -> int:
             continue
         if first is None or second is None:
             return -1 if (first is None) == sort.nulls_first else 1
-        return -1 if (first < second) != sort.descending else 1
+        return -1 if _is_before(first, second) != sort.descending else 1
     return 0
 
 
-def _notes(plan: Plan) -> tuple[str, ...]:
+def _is_before(first: Any, second: Any) -> bool:
+    """The order of two values; those of different types go by the names of their types."""
+    try:
+        return bool(first < second)
+    except TypeError:
+        return type(first).__name__ < type(second).__name__
+
+
+def _notes(plan: Plan, parts: tuple[Reading, ...]) -> tuple[str, ...]:
     notes = []
     edges = {s.measurement.edge for s in plan.steps if isinstance(s.measurement, Quantile)}
     if edges & {"min", "max"}:
@@ -209,6 +239,13 @@ def _notes(plan: Plan) -> tuple[str, ...]:
         notes.append(
             "the margin of a quantile is in rows: how far its rank may be from the asked one"
         )
+    if any(isinstance(step.event, Free) for step in plan.steps):
+        notes.append(
+            "a number without a margin of error is the same for all neighbours: "
+            "it is public, and nothing was spent on it"
+        )
     if plan.threshold is not None:
-        notes.append(f"groups are shown only where their noisy count reached {plan.threshold}")
+        same = all(s.noise == p.noise for s, p in zip(plan.steps, parts, strict=True))
+        reached = str(plan.threshold) if same else "the threshold of its time"
+        notes.append(f"groups are shown only where their noisy count reached {reached}")
     return tuple(notes)

@@ -1,11 +1,12 @@
 """Estimates: statistics and their margins from noisy measurements (`estimate.md`).
 
 All of it is post-processing. Averages and variances are ratios of measured moments; their
-margins come from the noise through the derivative at what was measured.
+margins are those of the noise in the moments, at the worst mean and variance within reach.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -25,14 +26,20 @@ from adomnia.queries.strategy import condition_of
 __all__ = ["Estimate", "estimates"]
 
 Floats = NDArray[np.float64]
+LARGEST = 10**300
+"""Larger numbers stay integers: floats end soon after."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A statistic in each cell, and how far off it is at the asked confidence."""
+    """A statistic in each cell, and how far off it is at the asked confidence.
+
+    `in_rows`: the margin is of the value's rank, not of the value.
+    """
 
     values: list[Any]
     margins: list[float]
+    in_rows: bool = False
 
 
 def estimates(plan: Plan, readings: Readings, confidence: float) -> list[Estimate]:
@@ -63,7 +70,8 @@ def _estimate(statistic: Statistic, step: Step, reading: Reading, confidence: fl
 
 def _scaled(value: int, step: Any) -> int | float:
     exact = value * step
-    return int(exact) if exact.denominator == 1 else float(exact)
+    whole = exact.denominator == 1 or abs(exact) > LARGEST
+    return int(exact) if whole else float(exact)
 
 
 def _plain_margins(reading: Reading, scale: float, confidence: float) -> list[float]:
@@ -72,7 +80,7 @@ def _plain_margins(reading: Reading, scale: float, confidence: float) -> list[fl
     known: dict[int, float] = {}
     for terms in np.unique(reading.terms).tolist():
         found = margin([(1, reading.noise)], confidence, [terms]) if terms else 0
-        known[terms] = found if scale == 1.0 else found * scale
+        known[terms] = found if scale == 1.0 or found > LARGEST else found * scale
     return [known[terms] for terms in reading.terms.tolist()]
 
 
@@ -83,7 +91,7 @@ def _quantile(step: Step, reading: Reading, confidence: float) -> Estimate:
     spread = number(step.measurement.argument)
     rows = rank_margin(spread.width + 1, reading.eta, step.target, confidence)
     values = [_scaled(int(value), spread.step) for value in reading.values[:, 0]]
-    return Estimate(values, [rows] * len(values))
+    return Estimate(values, [rows] * len(values), in_rows=True)
 
 
 # Moments
@@ -103,14 +111,41 @@ def _moments(
     statistic: Statistic, measurement: Moments, reading: Reading, confidence: float
 ) -> Estimate:
     assert reading.noise is not None
-    values, weights = _DERIVED[statistic.kind](statistic, measurement, reading)
-    spread = margins(weights, reading.noise, reading.terms, confidence)
+    values, spread = _DERIVED[statistic.kind](statistic, measurement, _Noisy(reading, confidence))
     if statistic.kind == "count":
         whole = [round(value) for value in values.tolist()]
-        return Estimate(whole, np.ceil(spread).astype(int).tolist())
+        return Estimate(whole, [_ceil(value) for value in spread.tolist()])
     widest = _widest(statistic, measurement)
     limited = spread if widest is None else np.minimum(spread, widest)
     return Estimate(values.tolist(), limited.tolist())
+
+
+def _ceil(value: float) -> float:
+    return math.ceil(value) if math.isfinite(value) else value
+
+
+@dataclass(frozen=True)
+class _Noisy:
+    """A reading in floats, and the margin of what is derived of it by weights."""
+
+    reading: Reading
+    confidence: float
+
+    @property
+    def values(self) -> Floats:
+        """The components, one row per cell."""
+        exact = self.reading.values
+        try:
+            return exact.astype(np.float64)
+        except OverflowError:  # noise past the range of floats: no number says more than this
+            within: Floats = np.clip(exact, -LARGEST, LARGEST).astype(np.float64)
+            return within
+
+    def margin(self, weights: Floats) -> Floats:
+        """The margin of a weighted sum of the components, with weights for each cell."""
+        reading = self.reading
+        assert reading.noise is not None
+        return margins(weights, reading.noise, reading.terms, self.confidence)
 
 
 def _widest(statistic: Statistic, measurement: Moments) -> float | None:
@@ -119,52 +154,78 @@ def _widest(statistic: Statistic, measurement: Moments) -> float | None:
     return {"avg": width, "var": width**2 / 2}.get(statistic.kind)
 
 
-def _powers(measurement: Moments, reading: Reading) -> _Powers:
-    parts = reading.values.astype(float)
+def _powers(measurement: Moments, noisy: _Noisy) -> _Powers:
     width, degree = float(max(1, number(measurement.argument).width)), measurement.degree
     ones, zeros = np.full(degree + 1, width**-degree), np.zeros(int(measurement.rest))
     firsts = np.arange(degree + 1) / degree * width ** (1 - degree)
     seconds = np.array([0.0] * degree + [width ** (2 - degree)])
     rows = [np.concatenate([row, zeros]) for row in (ones, firsts, seconds)]
-    count, first, second = (parts @ row for row in rows)
+    count, first, second = (noisy.values @ row for row in rows)
     return _Powers(np.maximum(count, 1.0), first, second, np.stack(rows))
 
 
-def _count(statistic: Statistic, measurement: Moments, reading: Reading) -> tuple[Floats, Floats]:
-    weights = np.full(reading.values.shape[1], 1 / unit_of(measurement))
+def _weighted(noisy: _Noisy, weights: Floats) -> _Derived:
+    values = noisy.values
+    return values @ weights, noisy.margin(np.tile(weights, (len(values), 1)))
+
+
+def _count(statistic: Statistic, measurement: Moments, noisy: _Noisy) -> _Derived:
+    weights = np.full(noisy.reading.values.shape[1], 1 / unit_of(measurement))
     if statistic.argument is not None and measurement.rest:
         weights[-1] = 0.0
-    return reading.values.astype(float) @ weights, np.tile(weights, (len(reading.values), 1))
+    return _weighted(noisy, weights)
 
 
-def _sum(statistic: Statistic, measurement: Moments, reading: Reading) -> tuple[Floats, Floats]:
-    spread, powers = number(measurement.argument), _powers(measurement, reading)
+def _sum(statistic: Statistic, measurement: Moments, noisy: _Noisy) -> _Derived:
+    spread, powers = number(measurement.argument), _powers(measurement, noisy)
     weights = float(spread.step) * (spread.low * powers.weights[0] + powers.weights[1])
-    return reading.values.astype(float) @ weights, np.tile(weights, (len(reading.values), 1))
+    return _weighted(noisy, weights)
 
 
-def _average(statistic: Statistic, measurement: Moments, reading: Reading) -> tuple[Floats, Floats]:
-    spread, powers = number(measurement.argument), _powers(measurement, reading)
-    step, mean = float(spread.step), np.clip(powers.first / powers.count, 0, spread.width)
-    slope = powers.weights[1] - mean[:, None] * powers.weights[0]
-    return step * (spread.low + mean), step * slope / powers.count[:, None]
+def _average(statistic: Statistic, measurement: Moments, noisy: _Noisy) -> _Derived:
+    spread, powers = number(measurement.argument), _powers(measurement, noisy)
+    step, (mean, off) = float(spread.step), _mean(spread.width, powers, noisy)
+    return step * (spread.low + mean), step * off
 
 
-def _variance(
-    statistic: Statistic, measurement: Moments, reading: Reading
-) -> tuple[Floats, Floats]:
-    spread, powers = number(measurement.argument), _powers(measurement, reading)
-    square, mean = float(spread.step) ** 2, np.clip(powers.first / powers.count, 0, spread.width)
-    less = 0 if statistic.population else 1
-    below = np.maximum(powers.count - less, 1.0)
+def _mean(width: int, powers: _Powers, noisy: _Noisy) -> _Derived:
+    """The mean offset, and how far it may be off: the widest margin that a mean within has."""
+    mean = np.clip(powers.first / powers.count, 0, width)
+
+    def off(at: Floats) -> Floats:
+        slope = powers.weights[1] - at[:, None] * powers.weights[0]
+        return noisy.margin(slope) / powers.count
+
+    near = off(mean)
+    ends = [np.clip(mean + sign * near, 0, width) for sign in (-1, 1)]
+    widest: Floats = np.maximum.reduce([near, *(off(end) for end in ends)])
+    return mean, np.minimum(widest, width)
+
+
+def _variance(statistic: Statistic, measurement: Moments, noisy: _Noisy) -> _Derived:
+    spread, powers = number(measurement.argument), _powers(measurement, noisy)
+    square, (mean, off) = float(spread.step) ** 2, _mean(spread.width, powers, noisy)
+    below = np.maximum(powers.count - (0 if statistic.population else 1), 1.0)
+    most = spread.width**2 / 2
     spread_out = powers.second - 2 * mean * powers.first + mean**2 * powers.count
-    value = np.clip(spread_out / below, 0, spread.width**2 / 2)
-    slope = powers.weights[2] - 2 * mean[:, None] * powers.weights[1]
-    slope = slope + (mean**2 - value)[:, None] * powers.weights[0]
-    return square * value, square * slope / below[:, None]
+    value = np.clip(spread_out / below, 0, most)
+
+    def wrong(center: Floats, around: Floats) -> Floats:
+        slope = powers.weights[2] - 2 * center[:, None] * powers.weights[1]
+        return noisy.margin(slope + (center**2 - around)[:, None] * powers.weights[0]) / below
+
+    near = wrong(mean, value)
+    centers = [np.clip(mean + sign * off, 0, spread.width) for sign in (-1, 1)]
+    values = [np.clip(value + sign * near, 0, most) for sign in (-1, 1)]
+    widest = np.maximum.reduce([near, *(wrong(c, v) for c in centers for v in values)])
+    shifted = (off / 2) ** 2 * powers.count / below  # around a mean that is off, it is less
+    return square * value, square * (widest + shifted)
 
 
-_DERIVED: dict[str, Callable[[Statistic, Moments, Reading], tuple[Floats, Floats]]] = {
+_Derived = tuple[Floats, Floats]
+"""A statistic in each cell, and its margin."""
+
+_DERIVED: dict[str, Callable[[Statistic, Moments, _Noisy], _Derived]] = {
     "count": _count,
     "sum": _sum,
     "avg": _average,

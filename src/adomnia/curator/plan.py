@@ -25,11 +25,15 @@ from adomnia.privacy.events import (
     PartitionSelection,
 )
 from adomnia.privacy.sensitivity import Sensitivity, Setting
-from adomnia.queries.measurement import Counts, Measurement, Quantile, number
+from adomnia.queries.grouping import visible
+from adomnia.queries.measurement import Counts, Distinct, Measurement, Quantile, number
 from adomnia.queries.question import Question
 from adomnia.queries.strategy import Strategy, plan_measurements
 
 __all__ = ["Asked", "Plan", "Step", "make_plan"]
+
+MAX_RANK = 10**15
+"""No table has more rows; past this an extreme is any value at all."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,10 @@ def make_plan(question: Question, policy: Policy, asked: Asked) -> Plan:
 
 
 def _sensitivity(question: Question, policy: Policy, measurement: Measurement) -> Sensitivity:
-    setting = Setting(question.where, question.keys, policy.unit)
+    shown = None
+    if isinstance(measurement, Distinct) and not question.open:
+        shown = len(visible(question.keys, policy.attributes))  # `reading` releases no others
+    setting = Setting(question.where, question.keys, policy.unit, shown)
     return sensitivity(measurement, setting, policy.neighbors)
 
 
@@ -132,7 +139,7 @@ def _target(measurement: Quantile, eta: Fraction) -> Target:
         return Share(measurement.share)
     candidates = number(measurement.argument).width + 1
     rank = 1 + math.ceil(Fraction(math.log(candidates)) / eta)
-    return Rank(rank, from_top=measurement.edge == "max")
+    return Rank(min(rank, MAX_RANK), from_top=measurement.edge == "max")
 
 
 def _pure(share: Asked) -> Fraction:
@@ -143,7 +150,8 @@ def _pure(share: Asked) -> Fraction:
 
 
 def _root_below(number: Fraction) -> Fraction:
-    scale = 10**40
+    small = len(str(int(1 / number))) if number > 0 else 0  # keep 40 digits of small roots too
+    scale = 10 ** (40 + small)
     return Fraction(math.isqrt(int(number * scale * scale)), scale)
 
 

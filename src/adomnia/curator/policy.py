@@ -94,18 +94,24 @@ class _Reader:
 
     @staticmethod
     def _header(lines: list[str], section: tuple[str, ...]) -> int:
-        wanted = ".".join(section).replace('"', "")
-        for number, line in enumerate(lines):
-            name = line.split("#")[0].strip().strip("[]").replace('"', "").replace(" ", "")
-            if line.lstrip().startswith("[") and name == wanted.replace(" ", ""):
-                return number
-        return 0
+        """The line of a section's header, else of the first section inside it, else the first."""
+        wanted = ".".join(section).replace('"', "").replace(" ", "")
+        names = {
+            number: line.split("#")[0].strip().strip("[]").replace('"', "").replace(" ", "")
+            for number, line in enumerate(lines)
+            if line.lstrip().startswith("[")
+        }
+        exact_ones = (number for number, name in names.items() if name == wanted)
+        inside = (number for number, name in names.items() if name.startswith(f"{wanted}."))
+        return next(exact_ones, next(inside, 0))
 
     def guard(self, path: tuple[str, ...], make: Callable[[], Any]) -> Any:
         """What `make` gives; its complaint becomes an error at the line of `path`."""
         try:
             return make()
         except AdomniaError as error:
+            if isinstance(error, PolicyError) and error.line is not None:
+                raise  # it names a more precise line already
             self.fail(error.message, error.hint, path)
         except (ValueError, TypeError) as error:
             self.fail(str(error), "", path)
@@ -161,7 +167,9 @@ def _parse(path: Path) -> _Reader:
         raise PolicyError(f"the policy {str(path)!r} cannot be read") from None
     try:
         return _Reader(path, text, tomllib.loads(text, parse_float=Decimal))
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise PolicyError("this is nested too deeply", "", str(path)) from None
+    except ValueError as error:  # also of a number with thousands of digits
         found = re.search(r"line (\d+)", str(error))
         line = int(found.group(1)) if found else None
         reason = str(error).split(" (at")[0]
@@ -172,7 +180,7 @@ def _known_keys(reader: _Reader) -> None:
     for name, content in reader.tree.items():
         if name not in _SECTIONS:
             reader.fail(f"unknown section [{name}]", _closest(name, _SECTIONS), (name,))
-        parts = content if isinstance(content, list) else [content]
+        parts = content if isinstance(content, list) and name == "prior" else [content]
         if any(not isinstance(part, dict) for part in parts):
             reader.fail(f"[{name}] must be a section", "", (name,))
         for part in parts:
@@ -248,6 +256,7 @@ def _neighbors(reader: _Reader, privacy: Mapping[str, Any]) -> Neighbors:
         if "max_rows" not in privacy:
             hint = "how many rows of one unit are used at most, for example max_rows = 5"
             reader.fail("unit needs max_rows", hint, ("privacy", "unit"))
+        _text(reader, privacy, ("privacy", "unit"))
         rows = _whole(reader, privacy, ("privacy", "max_rows"), 1)
     elif "max_rows" in privacy:
         reader.fail(
@@ -264,7 +273,8 @@ def _budget(reader: _Reader, part: Mapping[str, Any], path: tuple[str, ...]) -> 
     amounts: dict[str, Fraction] = {}
     for name in ("epsilon", "delta", "rho"):
         if name in part:
-            amounts[name] = reader.guard((*path, name), partial(exact, part[name], name))
+            written = str(part[name]) if isinstance(part[name], Decimal) else part[name]
+            amounts[name] = reader.guard((*path, name), partial(exact, written, name))
     if not amounts:
         reader.fail(f"[{'.'.join(path)}] needs epsilon", "for example epsilon = 1.0", path)
     budget: Budget = reader.guard((*path, next(iter(amounts))), lambda: Budget(**amounts))
@@ -315,7 +325,7 @@ def _grid(reader: _Reader, part: Mapping[str, Any], path: tuple[str, ...]) -> Do
         value = part.get(name, default)
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
             reader.fail(f"{name} must be a number", f"for example {name} = 1", (*path, name))
-        if isinstance(value, Decimal) and not value.is_finite():
+        if isinstance(value, Decimal) and not (value.is_finite() and abs(value.adjusted()) < 100):
             reader.fail(f"{name} must be a finite number", "", (*path, name))
         ends.append(Fraction(value))
     made: Domain = reader.guard((*path, "low"), lambda: Grid(*ends))
@@ -339,9 +349,6 @@ def _date(reader: _Reader, value: Any, path: tuple[str, ...]) -> date:
         reader.fail(f"{path[-1]} must be a date", f'for example {path[-1]} = "2015-01-01"', path)
 
 
-def line_of(policy: Policy, attribute: str) -> int | None:
-    """The line where a policy declares an attribute, or the unit of that name."""
-    reader = _parse(policy.file)
-    if attribute in policy.attributes:
-        return reader.line(("attributes", attribute))
-    return reader.line(("privacy", "unit"))
+def line_of(policy: Policy, path: tuple[str, ...]) -> int | None:
+    """The line where a policy declares something, for example `("privacy", "unit")`."""
+    return _parse(policy.file).line(path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,8 +14,8 @@ from adomnia.engines.engine import Engine, Request
 from adomnia.mechanisms.keyed import release_keyed
 from adomnia.mechanisms.margin import Noise
 from adomnia.mechanisms.mechanism import add_gaussian, add_laplace, choose_quantiles
-from adomnia.queries.grouping import cell_count
-from adomnia.queries.measurement import Counts, Quantile, number, width_of
+from adomnia.queries.grouping import cell_count, visible
+from adomnia.queries.measurement import Counts, Distinct, Quantile, number, width_of
 from adomnia.schema.table import Table
 
 __all__ = ["Reading", "Readings", "from_json", "take", "to_json"]
@@ -52,7 +52,7 @@ def take(plan: Plan, table: Table, engine: Engine) -> Readings:
         if isinstance(step.measurement, Quantile):
             parts.append(_quantile(step, request, engine))
         else:
-            parts.append(_noisy(step, next(sealed)))
+            parts.append(_visible(_noisy(step, next(sealed)), step, request))
     return Readings(tuple(parts))
 
 
@@ -61,6 +61,16 @@ def _noisy(step: Step, sealed: Any) -> Reading:
     add = add_laplace if step.noise.kind == "laplace" else add_gaussian
     values = add(sealed, step.noise.parameter)
     return Reading(values, step.noise, np.ones(len(values), np.int64))
+
+
+def _visible(found: Reading, step: Step, request: Request) -> Reading:
+    """A distinct count is paid for in the cells that are shown, so no other leaves this room."""
+    if not isinstance(step.measurement, Distinct):
+        return found
+    values = np.zeros_like(found.values)
+    shown = visible(request.keys, request.table.attributes)
+    values[shown] = found.values[shown]
+    return replace(found, values=values)
 
 
 def _quantile(step: Step, request: Request, engine: Engine) -> Reading:
@@ -101,6 +111,7 @@ def _part_json(part: Reading) -> dict[str, Any]:
     noise = None if part.noise is None else [part.noise.kind, str(part.noise.parameter)]
     return {
         "values": part.values.tolist(),
+        "width": part.values.shape[1],
         "noise": noise,
         "eta": str(part.eta),
         "terms": part.terms.tolist() if (part.terms != 1).any() else None,
@@ -119,9 +130,10 @@ def from_json(body: Any) -> Readings:
 
 
 def _part(part: Any) -> Reading:
-    values = np.array(part["values"], dtype=object)
-    if values.ndim == 1:
-        values = values.reshape(len(values), -1)
+    rows = part["values"]
+    # No groups may have been selected: then only the record knows the width.
+    width = part.get("width") or (len(rows[0]) if rows else 1)
+    values = np.array(rows, dtype=object).reshape(len(rows), width)
     kind = part["noise"]
     noise = None if kind is None else Noise(kind[0], Fraction(kind[1]))
     terms = np.array(part["terms"] or [1] * len(values), dtype=np.int64)

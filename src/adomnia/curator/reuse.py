@@ -9,8 +9,9 @@ it cannot be averaged.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -22,7 +23,13 @@ from adomnia.queries.grouping import axes, cell_count
 from adomnia.queries.measurement import Counts, Measurement, Moments, Quantile, Sum, width_of
 from adomnia.queries.operations import evaluate
 
-__all__ = ["Known", "reuse"]
+__all__ = ["Known", "Memory", "reuse"]
+
+MAX_TABLES = 100
+"""Only the latest tables are tried for a coarser one, so that asking stays fast."""
+
+WIDEST = Fraction(10**300)
+"""Variances past this are not told apart."""
 
 
 @dataclass(frozen=True)
@@ -36,23 +43,60 @@ class Known:
     selected: tuple[tuple[object, ...], ...] | None = None
 
 
-def reuse(plan: Plan, known: Iterable[Known]) -> Readings | None:
+class Memory:
+    """What one analyst has been told; of equal measurements the sharpest is kept."""
+
+    def __init__(self) -> None:
+        self._same: dict[tuple[object, ...], Known] = {}
+
+    def add(self, known: Known) -> None:
+        """Take in one more released measurement."""
+        place = (known.where, known.keys, known.measurement)
+        old = self._same.get(place)
+        if old is None or _sharper(known.reading, old.reading):
+            self._same[place] = known
+
+    def candidates(self, plan: Plan, step: Step) -> Iterator[Known]:
+        """The same measurement if there is one, then tables that might be summed to it."""
+        question = plan.question
+        same = self._same.get((question.where, question.keys, step.measurement))
+        if same is not None:
+            yield same
+        if isinstance(step.measurement, Counts | Sum | Moments):
+            listed = list(self._same.values())  # at once: another thread may be adding
+            tables = [k for k in listed if k.keys and k is not same]
+            yield from tables[-MAX_TABLES:]
+
+
+def _sharper(new: Reading, old: Reading) -> bool:
+    if new.noise is None or old.noise is None:
+        return new.eta > old.eta
+    return _spread(new, new.noise) < _spread(old, old.noise)
+
+
+def _spread(reading: Reading, noise: Noise) -> float:
+    """The variance of the cell that sums the most draws."""
+    return int(reading.terms.max(initial=0)) * _variance(noise)
+
+
+def reuse(plan: Plan, memory: Memory) -> Readings | None:
     """Readings for the plan from what is known already; None where something is missing."""
-    listed = list(known)
     parts: list[Reading] = []
-    selected = None
+    selections: list[_Selected] = []
     for step in plan.steps:
-        found = next((r for k in listed if (r := _serve(plan, step, k)) is not None), None)
+        tried = (_serve(plan, step, known) for known in memory.candidates(plan, step))
+        found = next((served for served in tried if served is not None), None)
         if found is None:
             return None
         parts.append(found[0])
-        selected = found[1]
-    if plan.threshold is not None and len({len(part.values) for part in parts}) > 1:
-        return None  # groups selected on two occasions do not fit together
-    return Readings(tuple(parts), selected) if parts else None
+        selections.append(found[1])
+    if not parts or any(keys != selections[0] for keys in selections):
+        return None  # groups selected on two occasions need not be the same ones
+    return Readings(tuple(parts), selections[0])
 
 
-_Served = tuple[Reading, tuple[tuple[object, ...], ...] | None]
+_Selected = tuple[tuple[object, ...], ...] | None
+_Served = tuple[Reading, _Selected]
 
 
 def _serve(plan: Plan, step: Step, known: Known) -> _Served | None:
@@ -64,8 +108,17 @@ def _serve(plan: Plan, step: Step, known: Known) -> _Served | None:
         return (known.reading, known.selected) if accurate else None
     if plan.threshold is not None or known.selected is not None:
         return None
+    if _hopeless(step, known.reading):
+        return None
     coarser = _coarser(plan, step, known)
     return (coarser, None) if coarser is not None and _accurate(step, coarser) else None
+
+
+def _hopeless(step: Step, reading: Reading) -> bool:
+    """Whether already a single draw of the reading is wider than what is asked."""
+    if reading.noise is None or step.noise is None:
+        return True
+    return _variance(reading.noise) > _variance(step.noise) * (1 + 1e-12)
 
 
 def _accurate(step: Step, reading: Reading) -> bool:
@@ -74,13 +127,13 @@ def _accurate(step: Step, reading: Reading) -> bool:
         return reading.eta >= step.eta
     if reading.noise is None or step.noise is None:
         return False
-    worst = int(reading.terms.max(initial=0))
-    return worst * _variance(reading.noise) <= _variance(step.noise) * (1 + 1e-12)
+    return _spread(reading, reading.noise) <= _variance(step.noise) * (1 + 1e-12)
 
 
 def _variance(noise: Noise) -> float:
     """The spread of a noise, for comparison; both kinds on one scale."""
-    return float(2 * noise.parameter**2 if noise.kind == "laplace" else noise.parameter)
+    exact = 2 * noise.parameter**2 if noise.kind == "laplace" else noise.parameter
+    return float(min(exact, WIDEST))
 
 
 # A coarser table of a finer one
@@ -130,10 +183,15 @@ def _on_cells(expr: Expr, keys: tuple[Expr, ...]) -> Expr | None:
     """The expression over the keys of a cell, named by their place; None where it needs more."""
 
     def place(part: Expr) -> Expr | None:
-        return Column(f"#{keys.index(part)}", part.range) if part in keys else None
+        return Column(_place(keys.index(part)), part.range) if part in keys else None
 
     changed = rewrite(expr, place)
-    return changed if all(column.name.startswith("#") for column in columns(changed)) else None
+    own = {_place(index) for index in range(len(keys))}
+    return changed if all(column.name in own for column in columns(changed)) else None
+
+
+def _place(index: int) -> str:
+    return f"\0{index}"  # no column of a table has such a name
 
 
 _Tests = tuple[list[Expr | None], list[Expr | None], list[Expr | None]]
@@ -147,7 +205,7 @@ def _summed(plan: Plan, step: Step, known: Known, over: _Tests) -> Reading | Non
     places = [{value: i for i, value in enumerate(axis)} for axis in axes(wanted)]
     per_condition = isinstance(step.measurement, Counts)
     for number, cell in enumerate(itertools.product(*axes(known.keys))):
-        row = {f"#{i}": value for i, value in enumerate(cell)}
+        row = {_place(i): value for i, value in enumerate(cell)}
         if not all(evaluate(test, row) is True for test in tests if test is not None):
             continue
         target = 0

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
 
 from adomnia.curator import reading
 from adomnia.curator.answer import Answer, Table, tabulate
+from adomnia.curator.desk import Desk
 from adomnia.curator.forecast import Forecast, forecast, search
 from adomnia.curator.plan import Asked, Plan, make_plan
-from adomnia.curator.reuse import Known, reuse
+from adomnia.curator.reuse import reuse
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
 from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, left, reserve
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Event, Free, loss
 from adomnia.privacy.loss import Amount, exact
-
-if TYPE_CHECKING:
-    from adomnia.curator.database import Database
 
 __all__ = ["Session"]
 
@@ -36,7 +34,7 @@ class Session:
     this session beside the analyst's and the data's own budgets.
     """
 
-    database: Database
+    desk: Desk
     analyst: str
     name: str | None = None
     limit: Budget | None = None
@@ -58,18 +56,22 @@ class Session:
         asked = _asked(epsilon, rho, delta)
         confidence = _confidence(confidence)
         plan = self._plan(sql, asked)
-        known = reuse(plan, self._known()) if key is None else None
+        version, shape = self.desk.version(), _shape(plan)  # of before the data is read
+        known = reuse(plan, self.desk.known(self.analyst))
         event: Event = Free() if known is not None else plan.event
         request = json.dumps([sql, *(str(part) for part in vars(asked).values()), confidence])
         booking = Reservation(self.analyst, self.name, key, sql, event, request)
-        granted = reserve(self.database.journal, booking, self.budgets)
+        granted = reserve(self.desk.journal, booking, self.budgets)
         if granted.answer is not None:
+            if granted.answer.get("shape", shape) != shape:
+                raise QuestionError("this key was used under another policy", "use a new key")
             found = reading.from_json(granted.answer)
             return self._answer(plan, found, confidence, granted, (REPEATED,))
         notes = () if known is None else (REUSED,)
         if known is None:
             known = self._take(plan)
-        answered(self.database.journal, granted.receipt, self._record(known))
+        record = {**reading.to_json(known), "version": version, "shape": shape}
+        answered(self.desk.journal, granted.receipt, record)
         return self._answer(plan, known, confidence, granted, notes)
 
     def plan(
@@ -93,32 +95,26 @@ class Session:
 
     def remaining(self) -> Mapping[str, Fraction]:
         """What this analyst can still spend."""
-        account = self.database.journal.account()
+        account = self.desk.journal.account()
         return _least(left(account, self.budgets, self.analyst, self.name))
 
     @property
     def budgets(self) -> Budgets:
         """Every budget that binds this session."""
-        policy = self.database.policy
+        policy = self.desk.policy
         return Budgets(policy.budget, policy.analysts.get(self.analyst), self.limit)
 
     def _plan(self, sql: str, asked: Asked) -> Plan:
-        return make_plan(self.database.bind(sql), self.database.policy, asked)
+        return make_plan(self.desk.bind(sql), self.desk.policy, asked)
 
     def _take(self, plan: Plan) -> reading.Readings:
         try:
-            return reading.take(plan, self.database.table, self.database.engine)
+            return reading.take(plan, self.desk.table, self.desk.engine)
         except AdomniaError:
             raise
         except Exception as error:
             kind = type(error).__name__  # its message could quote data
             raise MachineryError(f"the question could not be computed ({kind})") from None
-
-    def _record(self, found: reading.Readings) -> dict[str, Any]:
-        return {**reading.to_json(found), "version": self.database.version()}
-
-    def _known(self) -> list[Known]:
-        return self.database.known(self.analyst)
 
     def _answer(
         self,
@@ -128,7 +124,7 @@ class Session:
         granted: Granted,
         notes: tuple[str, ...],
     ) -> Answer:
-        table: Table = tabulate(plan, found, confidence, self.database.table.attributes)
+        table: Table = tabulate(plan, found, confidence, self.desk.table.attributes)
         cost = Free() if granted.repeated or REUSED in notes else plan.event
         return Answer(
             table.columns,
@@ -140,6 +136,13 @@ class Session:
             granted.receipt,
             (*table.notes, *notes),
         )
+
+
+def _shape(plan: Plan) -> str:
+    """A digest of what is measured, over which cells: an answer is read only as what it was."""
+    question = plan.question
+    facts = (question.where, question.keys, [step.measurement for step in plan.steps])
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
 
 def _asked(epsilon: Amount | None, rho: Amount | None, delta: Amount | None) -> Asked:

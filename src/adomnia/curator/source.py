@@ -34,7 +34,7 @@ def read_public(policy: Policy) -> dict[str, PublicTable]:
                               str(policy.file))  # fmt: skip
         keys = [row[columns.index(public.key)] for row in rows]
         if len(set(keys)) != len(keys):
-            raise PolicyError(f"the key of the public table {name!r} is not unique",
-                              "a join must not make several rows of one", str(policy.file))  # fmt: skip
+            message = f"the key of the public table {name!r} is not unique"
+            raise PolicyError(message, "a join must not make several rows of one", str(policy.file))
         found[name] = PublicTable(name, public.key, columns, rows)
     return found

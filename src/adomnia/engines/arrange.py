@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.queries.expression import Expr
-from adomnia.queries.grouping import axes
+from adomnia.queries.grouping import axes, cell_count
+from adomnia.queries.measurement import Measurement, Primitive, combine, primitives
 
-__all__ = ["lay_out", "places"]
+__all__ = ["combined", "exact", "grid", "lay_out", "places", "split"]
+
+Columns = dict[Primitive, NDArray[Any]]
 
 
 def places(
@@ -38,5 +41,53 @@ def lay_out(cell: NDArray[np.int64], values: NDArray[Any], cells: int) -> NDArra
     if out.dtype == object:
         out[:] = 0
     inside = cell >= 0
-    np.add.at(out, cell[inside], values[inside])
+    out[cell[inside]] = values[inside]
     return out
+
+
+def exact(values: Sequence[int]) -> NDArray[Any]:
+    """Whole numbers of any size: as 64-bit integers where they fit with room, else as Python's."""
+    if all(-(2**62) < value < 2**62 for value in values):
+        return np.array(values, dtype=np.int64)
+    out = np.empty(len(values), dtype=object)
+    out[:] = list(values)
+    return out
+
+
+def combined(
+    measurements: Sequence[Measurement], columns: Columns, shifts: dict[Primitive, int]
+) -> Iterator[NDArray[Any]]:
+    """The components of each measurement, from the primitives; shifted squares are put right."""
+    for square, off in shifts.items():
+        total = columns[Primitive("sum", square.argument)].astype(object)
+        count = columns[Primitive("values", square.argument)].astype(object)
+        moved = columns[square].astype(object)
+        columns[square] = moved + 2 * off * total - off * off * count
+    for measurement in measurements:
+        yield combine(measurement, [columns[part] for part in primitives(measurement)])
+
+
+def split(
+    keys: tuple[Expr, ...], found: list[NDArray[Any]]
+) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
+    """Rows of (keys, value, count) as sorted values and counts per cell."""
+    *columns, values, counts = found
+    cell = places(keys, [column.tolist() for column in columns], len(values))
+    exact_values, many = values.astype(np.int64), counts.astype(np.int64)
+    order = np.lexsort((exact_values, cell))
+    cell, exact_values, many = cell[order], exact_values[order], many[order]
+    if not len(cell):
+        return {}
+    starts = np.flatnonzero(np.diff(cell, prepend=-2))
+    ends = np.append(starts[1:], len(cell))
+    return {
+        int(cell[a]): (exact_values[a:b], many[a:b])
+        for a, b in zip(starts, ends, strict=True)
+        if cell[a] >= 0
+    }
+
+
+def grid(keys: tuple[Expr, ...], rows: Sequence[tuple[Any, ...]]) -> tuple[NDArray[np.int64], int]:
+    """The cell of each row that starts with the keys, and how many cells there are."""
+    columns = list(zip(*rows, strict=True))[: len(keys)] or [()] * len(keys)
+    return places(keys, columns, len(rows)), cell_count(keys)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from adomnia.engines.contingency import Axes, Contingency
 from adomnia.queries.expression import Expr
 from adomnia.queries.measurement import Measurement, Quantile
 from adomnia.schema.sealed import Sealed
@@ -60,6 +61,10 @@ class Engine(Protocol):
 
     def keyed(self, request: Request) -> Keyed:
         """The components of all measurements side by side, for every key that occurs."""
+        ...
+
+    def contingency(self, table: Table, keys: tuple[Expr, ...], axes: Axes) -> Contingency:
+        """All marginals of the keys over their public values, sealed, from one pass."""
         ...
 
     def survey(self) -> Mapping[str, Mapping[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from adomnia.engines.translate import literal
+from adomnia.engines.literals import literal
 from adomnia.errors import PolicyError
 
 __all__ = ["read_rows"]

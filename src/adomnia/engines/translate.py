@@ -1,83 +1,90 @@
-"""Bound expressions become SQL here. Every text it makes is total: no row can make it fail."""
+"""Bound expressions become SQL here. Every text it makes is total: no row can make it fail.
+
+Every number is a 64-bit integer from the leaves up, so what the ranges say fits, fits. A text
+that grows long is given a name and computed once, so that a statement grows with its question.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import date
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
+from adomnia.engines.literals import literal, quoted, typed
 from adomnia.queries.expression import Call, Column, Constant, Expr
-from adomnia.queries.measurement import Primitive
-from adomnia.queries.ranges import Number
+from adomnia.queries.operations import OPERATIONS
+from adomnia.queries.ranges import Number, Text
 
-__all__ = ["aggregate", "literal", "quoted", "translate"]
+__all__ = ["Columns", "Texts"]
 
-Columns = Callable[[str], str]
-"""The SQL of a cleaned column, by its name."""
+LONG = 500
+"""A text of more signs than this is computed once and named."""
 
-
-def quoted(name: str) -> str:
-    """An identifier."""
-    return '"' + name.replace('"', '""') + '"'
+MAX_CASE = 40
+"""A longer table of values is looked up by a join, not tried one by one."""
 
 
-def literal(value: Any) -> str:
-    """A constant: NULL, a truth value, a whole number, a date or a text."""
-    if value is None:
-        return "NULL"
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, date):
-        return f"DATE '{value.isoformat()}'"
-    return "'" + str(value).replace("'", "''").replace("\0", "") + "'"
+class Columns(Protocol):
+    """The columns of a source as expressions read them."""
+
+    def value(self, name: str) -> str:
+        """The SQL of a column's cleaned value."""
+        ...
+
+    def compared(self, call: Call) -> str | None:
+        """A cheaper text of a comparison that is the same for every row, where there is one."""
+        ...
+
+    def selected(self, call: Call) -> str | None:
+        """A cheaper text that is true for the same rows, where there is one."""
+        ...
 
 
-def translate(expr: Expr, columns: Columns) -> str:
-    """The SQL of a bound expression."""
-    if isinstance(expr, Column):
-        return columns(expr.name)
-    if isinstance(expr, Constant):
-        return literal(expr.value)
-    args = [translate(arg, columns) for arg in expr.args]
-    return _TEMPLATES[expr.op](expr, args)
+class Texts:
+    """The SQL of expressions over one source, and the names it needs there."""
 
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._done: dict[int, tuple[Expr, str]] = {}
+        self._names: dict[str, str] = {}
 
-def aggregate(primitive: Primitive, columns: Columns) -> str:
-    """The SQL of what is computed in a group."""
-    if primitive.argument is None:
-        return "COUNT(*)"
-    text = translate(primitive.argument, columns)
-    if primitive.kind == "rows":
-        return f"COUNT(*) FILTER (WHERE {text})"
-    if primitive.kind == "squares":
-        text = (
-            f"CAST({text} AS HUGEINT) * {text}"
-            if _large(primitive.argument)
-            else f"{text} * {text}"
-        )
-        return f"SUM({text})"
-    return {
-        "sum": f"SUM({text})",
-        "values": f"COUNT({text})",
-        "distinct": f"COUNT(DISTINCT {text})",
-    }[primitive.kind]
+    def of(self, expr: Expr) -> str:
+        """The SQL of an expression."""
+        if id(expr) not in self._done:
+            self._done[id(expr)] = (expr, self._short(self._made(expr)))
+        return self._done[id(expr)][1]
 
+    def where(self, expr: Expr) -> str:
+        """The SQL of a condition, of which only matters where it is true."""
+        if isinstance(expr, Call) and expr.op == "and":
+            return "(" + " AND ".join(self.where(arg) for arg in expr.args) + ")"
+        chosen = self._columns.selected(expr) if isinstance(expr, Call) else None
+        return self.of(expr) if chosen is None else chosen
 
-def _large(expr: Expr) -> bool:
-    spread = expr.range
-    return isinstance(spread, Number) and max(abs(spread.low), abs(spread.high)) > 10**9
+    def around(self, source: str) -> str:
+        """The source with the named texts as further columns, each over those before it."""
+        for text, name in self._names.items():
+            source = f"(SELECT *, {text} AS {name} FROM {source})"
+        return source
+
+    def _made(self, expr: Expr) -> str:
+        if isinstance(expr, Column):
+            return self._columns.value(expr.name)
+        if isinstance(expr, Constant):
+            return typed(expr.value, expr.range)
+        cheap = self._columns.compared(expr)
+        if cheap is not None:
+            return cheap
+        return _TEMPLATES[expr.op](expr, [self.of(arg) for arg in expr.args])
+
+    def _short(self, text: str) -> str:
+        if len(text) <= LONG:
+            return text
+        return self._names.setdefault(text, quoted(f"adomnia {len(self._names)}"))
 
 
 def _infix(sign: str) -> Callable[[Call, list[str]], str]:
     return lambda call, args: "(" + f" {sign} ".join(args) + ")"
-
-
-def _product(call: Call, args: list[str]) -> str:
-    # One side may be narrow for the engine (a literal); the product must not be.
-    return f"(CAST({args[0]} AS BIGINT) * {args[1]})"
 
 
 def _case(call: Call, args: list[str]) -> str:
@@ -87,21 +94,35 @@ def _case(call: Call, args: list[str]) -> str:
 
 
 def _in(call: Call, args: list[str]) -> str:
-    if not call.params:
-        return f"(CASE WHEN {args[0]} IS NULL THEN NULL ELSE FALSE END)"
-    return f"({args[0]} IN ({', '.join(literal(value) for value in call.params)}))"
+    return _among(args[0], call.params)
+
+
+def _among(text: str, values: tuple[Any, ...]) -> str:
+    if not values:
+        return f"(CASE WHEN {text} IS NOT NULL THEN FALSE END)"
+    return f"({text} IN ({', '.join(literal(value) for value in values)}))"
 
 
 def _map(call: Call, args: list[str]) -> str:
-    pairs, _ = call.params
-    if not pairs:
-        return "NULL"
-    whens = " ".join(f"WHEN {literal(key)} THEN {literal(value)}" for key, value in pairs)
-    return f"(CASE {args[0]} {whens} END)"
+    pairs, spread = call.params
+    kept = [(literal(key), typed(value, spread)) for key, value in pairs if value is not None]
+    if not kept:
+        return typed(None, spread)
+    if len(kept) <= MAX_CASE:
+        whens = " ".join(f"WHEN {key} THEN {value}" for key, value in kept)
+        return f"(CASE {args[0]} {whens} END)"
+    rows = ", ".join(f"({key}, {value})" for key, value in kept)
+    listed = f'(VALUES {rows}) AS "adomnia map"("adomnia key", "adomnia value")'
+    return f'(SELECT "adomnia value" FROM {listed} WHERE "adomnia key" = {args[0]})'
 
 
 def _like(call: Call, args: list[str]) -> str:
+    # Listed values are tried here, so that the engine and the reference cannot disagree.
     pattern, ignore_case = call.params
+    spread = call.args[0].range
+    if isinstance(spread, Text) and spread.values is not None:
+        matches = OPERATIONS["like"].compute
+        return _among(args[0], tuple(v for v in spread.values if matches(v, pattern, ignore_case)))
     # A backslash at the end would be an error in some engines; in ours it stands for nothing.
     stripped = pattern[:-1] if (len(pattern) - len(pattern.rstrip("\\"))) % 2 else pattern
     word = "ILIKE" if ignore_case else "LIKE"
@@ -110,17 +131,17 @@ def _like(call: Call, args: list[str]) -> str:
 
 def _div(call: Call, args: list[str]) -> str:
     p, q, mode, _ = call.params
-    top = args[0] if p == 1 else f"(CAST({args[0]} AS BIGINT) * {p})"
-    bottom = f"NULLIF({args[1]}, 0)" if q == 1 else f"(CAST(NULLIF({args[1]}, 0) AS BIGINT) * {q})"
+    top = args[0] if p == 1 else f"({args[0]} * CAST({p} AS BIGINT))"
     divisor = call.args[1]
     if isinstance(divisor, Constant) and divisor.value:
-        bottom = str(divisor.value * q)
-    return _DIVISIONS[mode](f"CAST({top} AS BIGINT)", bottom)
+        return _DIVISIONS[mode](top, f"CAST({divisor.value * q} AS BIGINT)")
+    bottom = f"NULLIF({args[1]}, 0)"
+    return _DIVISIONS[mode](top, bottom if q == 1 else f"({bottom} * CAST({q} AS BIGINT))")
 
 
 def _round_division(n: str, d: str) -> str:
-    size = f"((2 * ABS({n}) + ABS({d})) // (2 * ABS({d})))"
-    return f"(CASE WHEN ({n} >= 0) = ({d} >= 0) THEN {size} ELSE -{size} END)"
+    half = f"CASE WHEN ({n} < 0) = ({d} < 0) THEN {d} ELSE -{d} END"
+    return f"((2 * {n} + {half}) // (2 * {d}))"
 
 
 def _floor_division(n: str, d: str) -> str:
@@ -140,16 +161,13 @@ def _real(call: Call, args: list[str]) -> str:
     name, step = call.params
     spread = call.range
     assert isinstance(spread, Number)
-    value = f"(CAST({args[0]} AS DOUBLE) * {_float(step)})"
     lowest = {"sqrt": 0, "ln": 1}.get(name)
-    if lowest is not None:
-        value = f"(CAST(GREATEST({args[0]}, {lowest}) AS DOUBLE) * {_float(step)})"
+    inside = args[0] if lowest is None else f"GREATEST({args[0]}, {lowest})"
+    value = f"(CAST({inside} AS DOUBLE) * {_float(step)})"
     index = f"CAST(ROUND({name.upper()}({value}) * 1000000.0) AS BIGINT)"
     bounded = f"LEAST(GREATEST({index}, {spread.low}), {spread.high})"
-    outside = (
-        f"{args[0]} IS NULL" if lowest is None else f"{args[0]} IS NULL OR {args[0]} < {lowest}"
-    )
-    return f"(CASE WHEN {outside} THEN NULL ELSE {bounded} END)"
+    known = "IS NOT NULL" if lowest is None else f">= {lowest}"
+    return f"(CASE WHEN {args[0]} {known} THEN {bounded} END)"
 
 
 def _float(number: Fraction) -> str:
@@ -159,11 +177,12 @@ def _float(number: Fraction) -> str:
 _TEMPLATES: Mapping[str, Callable[[Call, list[str]], str]] = {
     "add": _infix("+"),
     "sub": _infix("-"),
-    "mul": _product,
+    "mul": _infix("*"),
     "neg": lambda call, args: f"(-{args[0]})",
     "abs": lambda call, args: f"ABS({args[0]})",
     "sign": lambda call, args: f"CAST(SIGN({args[0]}) AS BIGINT)",
-    "scale": lambda call, args: f"(CAST({args[0]} AS BIGINT) * {call.params[0]})",
+    "scale": lambda call, args: f"({args[0]} * CAST({call.params[0]} AS BIGINT))",
+    "restep": lambda call, args: args[0],
     "div": _div,
     "mod": lambda call, args: f"({args[0]} % NULLIF({args[1]}, 0))",
     "real": _real,

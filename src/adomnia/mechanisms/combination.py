@@ -1,12 +1,14 @@
 """Margins of many weighted sums of noise at once: one per cell, each with its own weights.
 
 For an average or a variance the weights differ from cell to cell, and there can be thousands.
-Laplace noise is taken as continuous here, with the spread of the integer noise (`margin.md`).
+Laplace noise is taken as continuous here, with the spread of the integer noise
+(`combination.md`).
 """
 
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,26 +18,42 @@ from adomnia.mechanisms.margin import Noise
 __all__ = ["margins"]
 
 Floats = NDArray[np.float64]
+HALVINGS = 40
+WIDEST = 10**290
+"""Noise wider than this is past what floats can tell apart."""
 
 
 def margins(weights: Floats, noise: Noise, terms: NDArray[np.int64], confidence: float) -> Floats:
     """For each row of weights the m with P(|Σ w_i X_i| ≤ m) = confidence.
 
-    `terms` says of how many independent draws each X is the sum; several are taken as one with
-    their joint spread, which is on the safe side (a sum has lighter tails).
+    `terms` says of how many independent draws each X is the sum; several have a law between
+    one Laplace and a normal one of their joint spread, and the larger of both margins is taken.
     """
     spread = np.abs(weights) * _scale(noise) * np.sqrt(terms)[:, None]
     if noise.kind == "gaussian":
-        from scipy.special import ndtri  # noqa: PLC0415 (slow to import)
+        return _normal(spread, confidence)
+    single = _laplace(spread, 1 - confidence)
+    if not (terms > 1).any():
+        return single
+    several = np.maximum(single, _normal(spread, confidence) * math.sqrt(2))
+    return np.where(terms > 1, several, single)
 
-        quantile = float(ndtri(0.5 + confidence / 2))
-        return quantile * np.asarray(np.sqrt((spread**2).sum(axis=1)))
-    return _laplace(spread, 1 - confidence)
+
+def _normal(spread: Floats, confidence: float) -> Floats:
+    quantile = NormalDist().inv_cdf(0.5 + confidence / 2)
+    largest = spread.max(axis=1, initial=0.0)
+    unit = np.where(largest > 0, largest, 1.0)  # squares of very wide noise would overflow
+    size: Floats = np.sqrt(((spread / unit[:, None]) ** 2).sum(axis=1))
+    return quantile * unit * size
 
 
 def _scale(noise: Noise) -> float:
+    """The standard deviation of a gaussian, the scale of a continuous laplace as wide."""
     if noise.kind == "gaussian":
-        return math.sqrt(noise.parameter)
+        exact = noise.parameter
+        return math.sqrt(exact) if exact < WIDEST else float(min(math.isqrt(int(exact)), WIDEST))
+    if noise.parameter > WIDEST:
+        return float(WIDEST)
     rate = float(1 / noise.parameter) if noise.parameter else math.inf
     # The integer Laplace has variance 1/(2 sinh²(1/2s)); a continuous one has twice its scale².
     return 0.0 if rate > 700 else 1 / (2 * math.sinh(rate / 2))
@@ -46,11 +64,12 @@ def _laplace(scales: Floats, doubt: float) -> Floats:
     largest = scales.max(axis=1, initial=0.0)
     unit = np.where(largest > 0, largest, 1.0)
     apart = _separate(scales / unit[:, None])
+    shares, rates = _fractions(apart), -1 / apart
     low = np.zeros(len(scales))
     high = np.full(len(scales), apart.shape[1] * (2 - math.log(doubt)))
-    for _ in range(50):
+    for _ in range(HALVINGS):
         middle = (low + high) / 2
-        over = _tail(apart, middle) > doubt
+        over = np.einsum("ij,ij->i", shares, np.exp(rates * middle[:, None])) > doubt
         low, high = np.where(over, middle, low), np.where(over, high, middle)
     return np.where(largest > 0, high * unit, 0.0)
 
@@ -63,12 +82,10 @@ def _separate(scales: Floats) -> Floats:
     return ordered
 
 
-def _tail(scales: Floats, at: Floats) -> Floats:
-    """P(|S| > t) = Σ c_i exp(-t/b_i), c_i = Π_{j≠i} b_i² / (b_i² - b_j²)."""
-    squares = scales**2
-    total = np.zeros(len(scales))
+def _fractions(scales: Floats) -> Floats:
+    """The c_i = Π_{j≠i} b_i² / (b_i² - b_j²) of P(|S| > t) = Σ c_i exp(-t/b_i)."""
+    squares, out = scales**2, np.ones_like(scales)
     for i in range(scales.shape[1]):
         others = np.delete(squares, i, axis=1)
-        factor = np.prod(squares[:, [i]] / (squares[:, [i]] - others), axis=1)
-        total += factor * np.exp(-at / scales[:, i])
-    return total
+        out[:, i] = np.prod(squares[:, [i]] / (squares[:, [i]] - others), axis=1)
+    return out

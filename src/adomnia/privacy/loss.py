@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 
 from adomnia.errors import QuestionError
@@ -24,7 +24,7 @@ def exact(amount: Amount, name: str = "epsilon") -> Fraction:
     """The positive number a person wrote, exactly: `0.1` is one tenth, not its binary neighbour."""
     try:
         number = _fraction(amount)
-    except (ValueError, ZeroDivisionError, InvalidOperation, OverflowError, TypeError):
+    except (ValueError, ArithmeticError, TypeError):
         number = ZERO
     if number <= 0:
         raise QuestionError(
@@ -41,6 +41,8 @@ def _fraction(amount: Amount) -> Fraction:
         if not math.isfinite(amount):
             raise ValueError
         return Fraction(repr(amount))
+    if isinstance(amount, Decimal):
+        return _fraction(str(amount))
     if isinstance(amount, str) and len(amount) > 400:
         raise ValueError
     if isinstance(amount, str) and "/" not in amount:

@@ -36,11 +36,15 @@ MAX_PATTERNS = 256
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a measurement is taken: of which rows, in which cells, and what names a unit."""
+    """Where a measurement is taken: of which rows, in which cells, and what names a unit.
+
+    `cells` says how many cells are released, where that is fewer than the keys span.
+    """
 
     where: Expr | None = None
     keys: tuple[Expr, ...] = ()
     unit: str | None = None
+    cells: int | None = None
 
 
 @dataclass(frozen=True)
@@ -237,7 +241,9 @@ def _units(argument: Expr, setting: Setting, neighbors: Neighbors) -> Sensitivit
     places = neighbors.rows * (1 + neighbors.replaces)
     counts = [count_cells(key.range) for key in setting.keys]
     known = [count + 1 for count in counts if count is not None]  # and the cell of NULL
-    if len(known) == len(counts):
+    if setting.cells is not None:
+        places = min(places, setting.cells)
+    elif len(known) == len(counts):
         places = min(places, prod(known))
     exact = _is_plain(argument, setting) and all(isinstance(key, Column) for key in setting.keys)
     exact = exact and not names(setting.where) & names(*setting.keys)

@@ -7,7 +7,7 @@ which is how an earlier answer is recognised.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from adomnia.queries.ranges import Range
@@ -33,12 +33,16 @@ class Constant:
 
 @dataclass(frozen=True)
 class Call:
-    """An operation of `operations.py` on arguments; `params` are fixed when it is bound."""
+    """An operation of `operations.py` on arguments; `params` are fixed when it is bound.
+
+    `size` counts the calls in it, repeated ones as often as they are repeated.
+    """
 
     op: str
     args: tuple[Expr, ...]
     range: Range
     params: tuple[Any, ...] = ()
+    size: int = field(default=1, compare=False, repr=False)
 
 
 Expr = Column | Constant | Call

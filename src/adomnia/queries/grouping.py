@@ -16,7 +16,7 @@ from adomnia.queries.operations import call
 from adomnia.queries.ranges import cells, show
 from adomnia.schema.table import Attribute
 
-__all__ = ["axes", "cell_count", "key_rows", "shows_null"]
+__all__ = ["axes", "cell_count", "key_rows", "shows_null", "visible"]
 
 
 def axes(keys: tuple[Expr, ...]) -> list[tuple[Any, ...]]:
@@ -53,6 +53,11 @@ def _walk(
     for options, length in zip(shown, lengths, strict=True):
         rows = [(cell * length + i, (*keys, value)) for cell, keys in rows for i, value in options]
     yield from rows
+
+
+def visible(keys: tuple[Expr, ...], attributes: Mapping[str, Attribute]) -> list[int]:
+    """The numbers of the cells that are shown."""
+    return [cell for cell, _ in key_rows(keys, attributes)]
 
 
 def shows_null(key: Expr, attributes: Mapping[str, Attribute]) -> bool:

@@ -106,7 +106,7 @@ def width_of(measurement: Measurement) -> int:
 
 
 def unit_of(measurement: Measurement) -> int:
-    """What one row adds to a measurement of moments in all: the width of its range, to the degree."""
+    """What one row adds to moments in all: the width of its range, to the degree."""
     if not isinstance(measurement, Moments):
         return 1
     unit = int(max(1, number(measurement.argument).width) ** measurement.degree)

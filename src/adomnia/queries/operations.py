@@ -32,6 +32,9 @@ __all__ = [
 LIMIT = 10**18
 """No index may pass this, so that doubled values still fit a 64-bit engine integer."""
 
+MAX_SIZE = 20_000
+"""No expression may have more calls: nested choices repeat their parts and grow fast."""
+
 FLOAT_STEP = Fraction(1, 10**6)
 """The lattice to which results of division, roots, logarithms and powers of e are rounded."""
 
@@ -50,7 +53,10 @@ def call(op: str, *args: Expr, params: tuple[Any, ...] = ()) -> Expr:
     spread = OPERATIONS[op].derive(*(arg.range for arg in args), *params)
     if isinstance(spread, Number) and max(abs(spread.low), abs(spread.high)) > LIMIT:
         raise ValueError("the result can become too large to be computed exactly")
-    bound = Call(op, args, spread, params)
+    size = 1 + sum(arg.size for arg in args if isinstance(arg, Call))
+    if size > MAX_SIZE:
+        raise ValueError("the expression is too large")
+    bound = Call(op, args, spread, params, size)
     if args and all(isinstance(arg, Constant) for arg in args):
         return _narrow(evaluate(bound, {}), spread)
     return bound
@@ -124,6 +130,10 @@ def _sign(a: Number) -> Number:
 def _scale(a: Number, factor: int) -> Number:
     values = None if a.values is None else tuple(value * factor for value in a.values)
     return Number(a.low * factor, a.high * factor, a.step / factor, a.nullable, values)
+
+
+def _restep(a: Number, factor: Fraction) -> Number:
+    return replace(a, step=a.step * factor)
 
 
 def _extreme(pick: Callable[..., int]) -> Callable[..., Number]:
@@ -324,6 +334,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "abs": Operation(_abs, abs),
     "sign": Operation(_sign, lambda a: (a > 0) - (a < 0)),
     "scale": Operation(_scale, lambda a, factor: a * factor),
+    "restep": Operation(_restep, lambda a, factor: a),
     "div": Operation(_div, _compute_div),
     "mod": Operation(_mod, _compute_mod),
     "real": Operation(lambda a, name, step: _real(a, name), _compute_real),

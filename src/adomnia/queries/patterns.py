@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import date
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -14,7 +15,7 @@ from adomnia.queries.ranges import Day, Number, Range, Text, cells, count_cells
 
 __all__ = ["MAX_ROWS", "names", "patterns"]
 
-MAX_ROWS = 20_000
+MAX_ROWS = 5_000
 """Conditions are tried on the rows of their columns, as long as these are this many."""
 
 SHORT = 100
@@ -28,7 +29,10 @@ def names(*exprs: Expr | None) -> frozenset[str]:
     return frozenset(column.name for expr in exprs for column in columns(expr))
 
 
-def patterns(conditions: Sequence[Expr | None], where: Expr | None = None) -> set[Pattern] | None:
+@lru_cache(maxsize=256)
+def patterns(
+    conditions: tuple[Expr | None, ...], where: Expr | None = None
+) -> frozenset[Pattern] | None:
     """For each row of the public domain which conditions it meets, none of them outside `where`.
 
     None comes back where there are too many rows to try.
@@ -44,7 +48,7 @@ def patterns(conditions: Sequence[Expr | None], where: Expr | None = None) -> se
         found.add(tuple(met))
         if len(found) == 2 ** len(conditions):
             break
-    return found
+    return frozenset(found)
 
 
 def _rows(tests: Sequence[Expr]) -> Iterator[dict[str, Any]] | None:
@@ -55,7 +59,7 @@ def _rows(tests: Sequence[Expr]) -> Iterator[dict[str, Any]] | None:
         listed = _stand_ins(name, spread, tests)
         if listed is None:
             return None
-        choices.append((*listed, None))
+        choices.append((None, *listed[:1], *listed[:0:-1]))  # the ends first: they tell most
     if prod(len(choice) for choice in choices) > MAX_ROWS:
         return None
     return (dict(zip(read, row, strict=True)) for row in product(*choices))

@@ -10,6 +10,9 @@ from adomnia.queries.question import Apply, Given, Group, Literal, Post
 
 __all__ = ["FUNCTIONS", "interval", "reckon", "statistics"]
 
+MAX_DIGITS = 400
+"""Rounding to more digits than this, before or after the point, changes nothing useful."""
+
 
 def _strict(function: Callable[..., Any]) -> Callable[..., Any]:
     def apply(*values: Any) -> Any:
@@ -38,10 +41,31 @@ def _or(*values: Any) -> bool | None:
     return True if True in values else None if None in values else False
 
 
+def _numeric(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Of numbers only: a text times a large number would fill the memory."""
+
+    def apply(*values: Any) -> Any:
+        return function(*values) if all(isinstance(x, int | float) for x in values) else None
+
+    return _strict(apply)
+
+
+def _round(value: float, digits: float = 0) -> float:
+    places = max(-MAX_DIGITS, min(MAX_DIGITS, int(digits)))
+    return round(value, places) if places else round(value)
+
+
+def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
+    chosen = _strict(lambda *values: choose(values))
+    return lambda *values: chosen(*(x for x in values if x is not None))
+
+
+_at_least = _strict(lambda a, b: a >= b)
+
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "add": _strict(lambda a, b: a + b),
-    "sub": _strict(lambda a, b: a - b),
-    "mul": _strict(lambda a, b: a * b),
+    "add": _numeric(lambda a, b: a + b),
+    "sub": _numeric(lambda a, b: a - b),
+    "mul": _numeric(lambda a, b: a * b),
     "div": _strict(lambda a, b: a / b),
     "mod": _strict(math.fmod),
     "neg": _strict(lambda a: -a),
@@ -49,9 +73,9 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "sqrt": _strict(math.sqrt),
     "floor": _strict(math.floor),
     "ceil": _strict(math.ceil),
-    "round": _strict(lambda a, digits=0: round(a, int(digits)) if digits else round(a)),
-    "least": lambda *a: min((x for x in a if x is not None), default=None),
-    "greatest": lambda *a: max((x for x in a if x is not None), default=None),
+    "round": _numeric(_round),
+    "least": _extreme(min),
+    "greatest": _extreme(max),
     "coalesce": lambda *a: next((x for x in a if x is not None), None),
     "nullif": lambda a, b: None if a == b else a,
     "case": _case,
@@ -60,8 +84,9 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "lt": _strict(lambda a, b: a < b),
     "le": _strict(lambda a, b: a <= b),
     "gt": _strict(lambda a, b: a > b),
-    "ge": _strict(lambda a, b: a >= b),
+    "ge": _at_least,
     "in": _strict(lambda a, *values: a in values),
+    "between": lambda a, low, high: _and(_at_least(a, low), _at_least(high, a)),
     "and": _and,
     "or": _or,
     "not": _strict(lambda a: not a),
@@ -124,5 +149,5 @@ _INTERVALS: Mapping[str, Callable[..., tuple[float, float] | None]] = {
     "div": _quotient,
     "neg": lambda a: (-a[1], -a[0]),
     "sqrt": lambda a: None if a[0] < 0 else (math.sqrt(a[0]), math.sqrt(a[1])),
-    "round": lambda a, digits=(0, 0): (round(a[0], int(digits[0])), round(a[1], int(digits[0]))),
+    "round": lambda a, digits=(0, 0): (_round(a[0], digits[0]), _round(a[1], digits[0])),
 }

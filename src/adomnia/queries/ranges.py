@@ -159,8 +159,8 @@ def _union_values(first: Number, second: Number) -> tuple[int, ...] | None:
 
 
 def _days(spread: Day) -> Iterator[date]:
-    day = truncate(spread.low, spread.unit)
-    while day <= spread.high:
+    day: date | None = truncate(spread.low, spread.unit)
+    while day is not None and day <= spread.high:
         yield day
         day = _next(day, spread.unit)
 
@@ -176,14 +176,15 @@ def truncate(day: date, unit: str) -> date:
     return day.replace(month=1, day=1) if unit == "year" else day
 
 
-def _next(day: date, unit: str) -> date:
-    if unit == "day":
-        return day + timedelta(days=1)
-    if unit == "week":
-        return day + timedelta(days=7)
-    months = {"month": 1, "quarter": 3, "year": 12}[unit]
-    ahead = day.month - 1 + months
-    return date(day.year + ahead // 12, ahead % 12 + 1, 1)
+def _next(day: date, unit: str) -> date | None:
+    """The first day of the next day, week, month, quarter or year; None at the end of time."""
+    try:
+        if unit in ("day", "week"):
+            return day + timedelta(days=1 if unit == "day" else 7)
+        ahead = day.month - 1 + {"month": 1, "quarter": 3, "year": 12}[unit]
+        return date(day.year + ahead // 12, ahead % 12 + 1, 1)
+    except (OverflowError, ValueError):
+        return None
 
 
 def without_null(spread: Range) -> Range:

@@ -38,10 +38,9 @@ def plan_measurements(question: Question) -> Strategy:
     needs = _needs(question)
     found: list[Measurement] = []
     source: dict[Statistic, int] = {}
-    rest = Statistic("count") in question.statistics and not question.open
+    home = _home(question, needs)
     for argument, kinds in needs.items():
-        measurement = _of_numbers(argument, kinds, rest)
-        rest = rest and not isinstance(measurement, Moments)
+        measurement = _of_numbers(argument, kinds, argument == home)
         found.append(measurement)
         for statistic in question.statistics:
             if _answers(measurement, statistic):
@@ -65,19 +64,24 @@ def _needs(question: Question) -> dict[Expr, set[str]]:
         if statistic.kind in ("sum", "avg", "var") and _condition(statistic) is False:
             assert statistic.argument is not None
             needs.setdefault(statistic.argument, set()).add(statistic.kind)
-    for statistic in question.statistics:
-        for argument, kinds in needs.items():
-            if statistic == Statistic("count", _present(argument)) or statistic == Statistic(
-                "count"
-            ):
-                kinds.add("count")
+    for argument, kinds in needs.items():
+        if Statistic("count", _present(argument)) in question.statistics:
+            kinds.add("count")
     return needs
+
+
+def _home(question: Question, needs: Mapping[Expr, set[str]]) -> Expr | None:
+    """The expression whose moments also count all rows: one that needs moments anyhow, if any."""
+    if Statistic("count") not in question.statistics or question.open:
+        return None
+    moments = [argument for argument, kinds in needs.items() if kinds != {"sum"}]
+    return next(iter([*moments, *needs]), None)
 
 
 def _of_numbers(argument: Expr, kinds: set[str], rest: bool) -> Measurement:
     if "var" in kinds:
         return Moments(argument, 2, rest)
-    return Moments(argument, 1, rest) if kinds & {"avg", "count"} else Sum(argument)
+    return Moments(argument, 1, rest) if rest or kinds != {"sum"} else Sum(argument)
 
 
 def _answers(measurement: Measurement, statistic: Statistic) -> bool:

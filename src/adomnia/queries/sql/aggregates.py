@@ -8,11 +8,12 @@ from fractions import Fraction
 from sqlglot import exp
 
 from adomnia.queries.expression import Column, Constant, Expr
-from adomnia.queries.operations import call
+from adomnia.queries.measurement import number
+from adomnia.queries.operations import LIMIT, call
 from adomnia.queries.question import Statistic
 from adomnia.queries.ranges import Number, Text
+from adomnia.queries.sql.binder import Binder
 from adomnia.queries.sql.relation import conjoin
-from adomnia.queries.sql.rows import Binder
 from adomnia.schema.table import Table
 
 __all__ = ["AGGREGATES", "bind_aggregate", "is_aggregate"]
@@ -76,6 +77,10 @@ def bind_aggregate(binder: Binder, table: Table, node: exp.Expression) -> tuple[
         if isinstance(node.this, exp.Distinct):
             raise binder.refuse(node, "DISTINCT is allowed in COUNT only")
         argument = _argument(binder, node.this, test)
+        if kind == "var" and number(argument).width ** 2 > LIMIT:
+            raise binder.refuse(
+                node, "the bounds are too wide for a variance", "use a coarser step"
+            )
         return Statistic(kind, argument, population=population), root
     argument_node, share = _quantile(binder, node)
     return Statistic("quantile", _argument(binder, argument_node, test), share), False
@@ -130,7 +135,8 @@ def _quantile(binder: Binder, node: exp.Expression) -> tuple[exp.Expression, Fra
         node.this, exp.PercentileCont | exp.PercentileDisc
     ):
         return _within(binder, node)
-    name = node.this.key if isinstance(node, exp.WithinGroup) else node.key
+    inner = node.this if isinstance(node, exp.WithinGroup) else node
+    name = inner.sql_name() if isinstance(inner, exp.Func) else inner.key
     raise binder.refuse(
         node,
         f"{name.upper()} cannot be answered privately",

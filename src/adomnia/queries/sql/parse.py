@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import Any
 
@@ -12,6 +13,8 @@ from sqlglot.errors import SqlglotError
 from adomnia.errors import QuestionError
 
 __all__ = ["parse", "place", "refuse"]
+
+logging.getLogger("sqlglot").setLevel(logging.ERROR)  # its warnings repeat the statement
 
 MAX_CHARACTERS = 100_000
 MAX_DEPTH = 64
@@ -42,7 +45,7 @@ def parse(sql: str) -> exp.Select:
     if len(trees) > 1:
         raise refuse(sql, trees[1], "one statement at a time", "ask them one after the other")
     tree = trees[0]
-    while isinstance(tree, exp.Subquery) and not any(tree.args.get(k) for k in ("alias", "limit")):
+    while isinstance(tree, exp.Subquery) and [k for k in tree.args if tree.args[k]] == ["this"]:
         tree = tree.this
     if not isinstance(tree, exp.Select):
         raise refuse(
@@ -57,14 +60,20 @@ def refuse(sql: str, node: exp.Expr | None, message: str, hint: str = "") -> Que
 
 
 def place(node: exp.Expr) -> int:
-    """The offset of the node's first character; 0 where the parser kept none."""
+    """The offset of the node's first character; where the parser kept none, of what holds it."""
     starts = [found for part in node.walk() if (found := part.meta.get("start")) is not None]
-    return min(starts, default=0)
+    if starts:
+        return int(min(starts))
+    return place(node.parent) if node.parent is not None else 0
 
 
 def _measure(sql: str) -> None:
     # The compiled parser recurses on the machine's stack and is not linear in odd texts, so the
     # size is bounded before it runs.
+    if not isinstance(sql, str):
+        raise QuestionError("a question is a text of SQL", "for example SELECT COUNT(*) FROM …")
+    if not sql.isprintable() and any("\ud800" <= sign <= "\udfff" for sign in sql):
+        raise QuestionError("the statement is not valid Unicode")
     if len(sql) > MAX_CHARACTERS:
         raise QuestionError(f"the statement is longer than {MAX_CHARACTERS} characters")
     depth = 0
@@ -87,7 +96,9 @@ def _longest_run(sql: str) -> int:
 def _reason(error: SqlglotError) -> str:
     details = getattr(error, "errors", None) or [{}]
     description = str(details[0].get("description") or "").strip()
-    return description[:1].lower() + description[1:] if description else "check the spelling"
+    if not description or "<class" in description:
+        return "check the spelling"  # the parser speaks of itself
+    return description[:1].lower() + description[1:]
 
 
 def _offset(sql: str, error: SqlglotError) -> int | None:

@@ -12,9 +12,11 @@ from sqlglot import exp
 from adomnia.queries.expression import Column, Constant, Expr
 from adomnia.queries.operations import call
 from adomnia.queries.ranges import Number, Text, from_domain
+from adomnia.queries.sql.binder import Binder
 from adomnia.queries.sql.parse import refuse
-from adomnia.queries.sql.rows import Binder, mapped
+from adomnia.queries.sql.rows import row_binder
 from adomnia.queries.sql.scope import Relation, match
+from adomnia.queries.sql.values import mapped
 from adomnia.schema.domain import Open
 from adomnia.schema.table import PublicTable, Table
 
@@ -36,7 +38,7 @@ def bind_from(source: Source, select: exp.Select) -> tuple[Source, Relation]:
     source = _with(source, select)
     clause = select.args.get("from_") or select.args.get("from")
     if clause is None:
-        hint = f"ask SELECT COUNT(*) FROM {source.table.name}"
+        hint = f"ask about the table {source.table.name}"
         raise refuse(source.sql, select, "a question needs a FROM", hint)
     relation = _relation(source, clause.this)
     for join in select.args.get("joins") or ():
@@ -44,7 +46,7 @@ def bind_from(source: Source, select: exp.Select) -> tuple[Source, Relation]:
     where = select.args.get("where")
     if where is None:
         return source, relation
-    test = Binder(source.sql, relation).truth(where.this)
+    test = row_binder(source.sql, relation).truth(where.this)
     return source, Relation(relation.columns, conjoin(relation.where, test))
 
 
@@ -124,7 +126,7 @@ def _project(source: Source, node: exp.Expression) -> Relation:
                 "a subquery may filter and project rows; aggregate outside of it",
             )
     source, relation = bind_from(source, node)
-    binder = Binder(source.sql, relation)
+    binder = row_binder(source.sql, relation)
     columns: dict[str, Expr] = {}
     for item in node.expressions:
         columns |= _item(binder, item)
@@ -168,6 +170,8 @@ def _join(source: Source, relation: Relation, join: exp.Join) -> Relation:
     public, alias = source.table.public[name], node.alias or node.name
     key = _join_key(source, relation, join, public, alias)
     found = _lookups(public, key)
+    if join.args.get("using"):  # one column for both: where they match, they are the same
+        found = {name: expr for name, expr in found.items() if name != public.key}
     kept = relation.where
     if side != "LEFT":
         known = tuple(_index(key, row[public.columns.index(public.key)]) for row in public.rows)
@@ -180,7 +184,7 @@ def _join_key(
 ) -> Expr:
     """The private expression that the join equates with the public key."""
     using, on = join.args.get("using"), join.args.get("on")
-    binder = Binder(source.sql, relation)
+    binder = row_binder(source.sql, relation)
     hint = f"join ON {alias}.{public.key} = a column of {source.table.name}"
     if using and len(using) == 1 and using[0].name.lower() == public.key.lower():
         return binder.row(exp.Column(this=using[0].copy()))

@@ -1,0 +1,79 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+# They need Python 3.11 or newer with pip, and make; the rest goes into .venv.
+
+PYTHON ?= python3
+SYSTEM_PACKAGES ?=
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
+FROM := pyproject.toml requirements.lock
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types contracts slow bench lock picture clean
+
+help:
+	@echo "make demo    a made-up census, five questions, private answers (from nothing)"
+	@echo "make test    lint, types, contracts and tests, with all they need"
+	@echo "make slow    the tests that take minutes"
+	@echo "make bench   the benchmarks"
+	@echo "make lock    requirements.lock anew; make picture: the picture in the README"
+
+demo: .venv/.runs
+	@$(BIN)/adomnia demo
+
+test: .venv/.tests
+	@$(MAKE) --no-print-directory lint types contracts
+	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+
+lint: .venv/.tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.tests
+	$(BIN)/mypy
+
+contracts: .venv/.tests
+	$(BIN)/lint-imports
+
+slow: .venv/.tests
+	$(BIN)/python -m pytest -q -m slow
+
+bench: .venv/.tests
+	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+picture: .venv/.runs
+	$(BIN)/python docs/make_picture.py
+
+lock: .venv/.made
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile --quiet --upgrade --universal --all-extras --no-header --no-annotate \
+		--output-file requirements.lock pyproject.toml
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+# The environment: made once, completed when pyproject.toml or the lock changes.
+
+.venv/.made:
+	@if [ -n "$(SYSTEM_PACKAGES)" ]; then apt-get install -y -qq $(SYSTEM_PACKAGES); fi
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or newer is needed: make PYTHON=python3.11 …" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || $(MAKE) --no-print-directory .venv-module
+	@test -x $(BIN)/python || { echo "making .venv"; $(PYTHON) -m venv .venv; }
+	@touch $@
+
+.venv/.runs: .venv/.made $(FROM)
+	@echo "installing adomnia into .venv"
+	@$(PIP) --editable .
+	@touch $@
+
+.venv/.tests: .venv/.made $(FROM)
+	@echo "installing adomnia and what its tests need into .venv"
+	@$(PIP) --editable '.[dev]'
+	@touch .venv/.runs $@
+
+# Debian keeps the module that makes environments in a package of its own.
+.PHONY: .venv-module
+.venv-module:
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing python3-venv"; apt-get update -qq && apt-get install -y -qq python3-venv; \
+	else echo "python3-venv is missing: apt-get install python3-venv" >&2; exit 1; fi

@@ -1,0 +1,47 @@
+"""`adomnia budget`: what is spent and what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import click
+
+from adomnia.cli import options, show
+from adomnia.curator.books import spending
+from adomnia.curator.policy import read_policy
+
+__all__ = ["budget", "rows"]
+
+HEADINGS = ("", "spent", "left")
+
+
+@click.command(short_help="What is spent and what is left.")
+@options.policy
+@options.form
+def budget(policy: str, form: str) -> None:
+    """Show what was spent of the data's budget and of every analyst's, and what is left.
+
+    It reads the policy and the ledger, not the data.
+
+    \b
+    Examples:
+      adomnia budget
+      adomnia budget --policy adomnia.toml --format json
+    """
+    found = spending(read_policy(policy))
+    if form == "json":
+        show.json_text(found)
+    else:
+        show.console().print(show.table(HEADINGS, rows(found), [1, 2]))
+
+
+def rows(found: Mapping[str, Mapping[str, Mapping[str, str] | str]]) -> list[tuple[str, ...]]:
+    """The lines of the table: the data, then every analyst."""
+    named = {"the data": found["data"], **found["analysts"]}
+    return [(name, _sum(state, "spent"), _sum(state, "remaining")) for name, state in named.items()]  # type: ignore[arg-type]
+
+
+def _sum(state: Mapping[str, str], what: str) -> str:
+    text = f"{state['unit']} {show.amount(state[what])}"
+    delta = state.get(f"delta_{what}")
+    return text if delta is None else f"{text}, delta {show.amount(delta)}"

@@ -1,0 +1,141 @@
+"""The command `adomnia`: its verbs, and how every failure leaves as a line and an exit code."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import click
+
+from adomnia.cli.ask import ask
+from adomnia.cli.budget import budget
+from adomnia.cli.demo import demo
+from adomnia.cli.init import init
+from adomnia.cli.ledger import ledger
+from adomnia.cli.plan import plan
+from adomnia.cli.why import why
+from adomnia.errors import AdomniaError
+
+__all__ = ["cli", "main"]
+
+INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="adomnia")
+def cli() -> None:
+    """Ask sensitive data in SQL and get private answers, paid from a budget.
+
+    \b
+    Begin with a made-up census:
+      adomnia demo
+    or with your own file:
+      adomnia init people.csv
+      adomnia ask "SELECT COUNT(*) FROM people" --epsilon 0.1
+
+    Exit codes: 0 answered; 2 the question or the policy is wrong; 3 refused for budget;
+    4 not allowed; 5 the machinery failed (nothing was answered; what was reserved stays spent).
+    """
+
+
+for _verb in (init, ask, plan, budget, ledger, demo, why):
+    cli.add_command(_verb)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and leave with its exit code; no failure shows a traceback."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError):  # an answer that was paid must not fail here
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    with warnings.catch_warnings(), _interrupts() as interrupted:
+        warnings.simplefilter("ignore")  # a library's warning could quote data
+        code, failure = _run(given, interrupted)
+    if failure:
+        _tell(failure, code, _wants_json(given))
+    sys.exit(code)
+
+
+_Failure = dict[str, Any] | None
+
+
+def _run(arguments: list[str], interrupted: list[int]) -> tuple[int, _Failure]:
+    """The exit code, and what to say where it failed."""
+    try:
+        code = cli.main(arguments, prog_name="adomnia", standalone_mode=False)
+        return (code if isinstance(code, int) else 0), None
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 2, None
+    except click.ClickException as error:
+        return 2, _usage(error)
+    except BaseException as error:
+        # A library may turn Ctrl-C into an error of its own.
+        if interrupted or isinstance(error, click.Abort | KeyboardInterrupt):
+            message = "interrupted; what was reserved stays spent"
+            return INTERRUPTED, {"message": message, "kind": "Interrupted"}
+        if isinstance(error, AdomniaError):
+            return error.exit_code, _refusal(error)
+        if isinstance(error, Exception):
+            name = type(error).__name__  # its text could hold data
+            return 5, {"message": f"the machinery failed ({name})", "kind": name}
+        raise
+
+
+def _usage(error: click.ClickException) -> dict[str, Any]:
+    context = getattr(error, "ctx", None)
+    hint = f"see {context.command_path} --help" if context is not None else ""
+    return {"message": error.format_message(), "hint": hint, "kind": "UsageError"}
+
+
+def _refusal(error: AdomniaError) -> dict[str, Any]:
+    return {
+        "message": error.message,
+        "hint": error.hint,
+        "position": getattr(error, "position", None),
+        "kind": type(error).__name__,
+        "file": getattr(error, "file", "") or None,
+        "line": getattr(error, "line", None),
+        "text": str(error),
+    }
+
+
+def _tell(failure: dict[str, Any], code: int, as_json: bool) -> None:
+    """Say on standard error what went wrong: a line for a person, an object for a program."""
+    text = failure.pop("text", None)
+    if as_json:
+        shape = {"code": code, "message": "", "hint": "", "position": None, **failure}
+        click.echo(json.dumps({"error": shape}, ensure_ascii=False), err=True)
+        return
+    hint = f"\n  {failure['hint']}" if failure.get("hint") else ""
+    click.echo(f"adomnia: {text or failure['message'] + hint}", err=True)
+
+
+def _wants_json(arguments: list[str]) -> bool:
+    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
+    return any(a == "--format=json" or (a, b) == ("--format", "json") for a, b in pairs)
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """A list that fills when Ctrl-C is pressed while the block runs."""
+    seen: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        seen.append(number)
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGINT, note)
+    except ValueError:  # not the main thread
+        yield seen
+        return
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, before)

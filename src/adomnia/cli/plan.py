@@ -1,0 +1,64 @@
+"""`adomnia plan`: what an answer would cost and how far off it would be."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import click
+
+from adomnia.cli import options, show
+from adomnia.cli.ask import read_sql
+from adomnia.curator.database import open_database
+from adomnia.curator.forecast import Forecast
+from adomnia.errors import QuestionError
+
+__all__ = ["plan"]
+
+
+@click.command(short_help="What margin an epsilon gives, or the reverse; free.")
+@click.argument("sql")
+@options.losses
+@click.option("--margin", type=float, metavar="M", help="The margin you need.")
+@options.confidence
+@options.policy
+@options.form
+def plan(sql: str, policy: str, form: str, **asked: str | float | None) -> None:
+    """See the margin that an epsilon would give, or the epsilon that a margin needs.
+
+    It spends nothing and does not read the data.
+
+    \b
+    Examples:
+      adomnia plan "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex" --epsilon 0.1
+      adomnia plan "SELECT COUNT(*) AS n FROM people" --margin 50 --confidence 0.99
+    """
+    if sum(asked[name] is not None for name in ("epsilon", "rho", "margin")) != 1:
+        raise QuestionError(
+            "plan with one of --epsilon, --rho and --margin",
+            "for example --margin 50, to see the epsilon that it needs",
+        )
+    with open_database(policy) as database:
+        found = database.session().plan(read_sql(sql), **asked)  # type: ignore[arg-type]
+    if form == "json":
+        show.json_text(found.to_json())
+    else:
+        _print(found)
+
+
+def _print(found: Forecast) -> None:
+    screen = show.console()
+    rows = [(name, _margin(value)) for name, value in found.margins.items()]
+    screen.print(show.table(["column", f"margin ({found.confidence * 100:g} %)"], rows, [1]))
+    cells = f", {found.cells:,} cells" if found.cells > 1 else ""
+    screen.print(f"it would cost {show.amounts(found.spent)} ({found.mechanism} noise{cells})")
+    for step in found.to_json()["measurements"]:
+        bound = f"{step['norm']} sensitivity {show.amount(Fraction(step['value']))}"
+        tight = "" if step["exact"] else " at most"
+        screen.print(f"{step['measurement']}: {bound}{tight}, {show.line(step['argument'])}")
+    screen.print("nothing was spent")
+
+
+def _margin(value: float | None) -> str:
+    if value is None:
+        return "comes with the answer"
+    return f"± {value:,.6g}" if isinstance(value, float) else f"± {value:,}"

@@ -1,0 +1,118 @@
+"""The desk: a policy, its engine and its ledger, opened together for those who ask."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from adomnia.curator import reading
+from adomnia.curator.books import open_journal
+from adomnia.curator.plan import Asked, make_plan
+from adomnia.curator.policy import Policy, line_of
+from adomnia.curator.reuse import Known, Memory
+from adomnia.curator.source import open_engine, read_public
+from adomnia.errors import AdomniaError, PolicyError
+from adomnia.privacy.loss import exact
+from adomnia.queries.question import Question
+from adomnia.queries.sql.bind import bind
+from adomnia.schema.table import Table
+
+__all__ = ["Desk"]
+
+
+@dataclass
+class _Recalled:
+    """A memory, and how many answers of its analyst it has taken in."""
+
+    memory: Memory
+    count: int
+
+
+class Desk:
+    """Where a question meets data and budget; sessions sit at it."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        with _located(policy, ("data", "source")):
+            self.engine = open_engine(policy)
+        self.table = _table(policy, self.engine.columns())
+        self.journal = open_journal(policy)
+        self._bind = lru_cache(maxsize=512)(self._bound)
+        self._memories: dict[tuple[str, str], _Recalled] = {}
+
+    def bind(self, sql: str) -> Question:
+        """The question that a statement asks of this data."""
+        return self._bind(sql)
+
+    def version(self) -> str:
+        """A digest that changes when the data does; salted, so that it says nothing else."""
+        facts = f"{self.policy.digest}:{self.engine.version()}"
+        return hashlib.sha256(facts.encode()).hexdigest()[:32]
+
+    def known(self, analyst: str) -> Memory:
+        """What this analyst has been told of this version of the data."""
+        memory = self._memories.setdefault((analyst, self.version()), _Recalled(Memory(), 0))
+        answers = list(self.journal.account().answers(analyst))
+        for _, reserved, body in answers[memory.count :]:
+            if body.get("version") == self.version():
+                for known in self._recall(str(reserved["statement"]), body):
+                    memory.memory.add(known)
+        memory.count = len(answers)
+        return memory.memory
+
+    def close(self) -> None:
+        """Let go of the data and the ledger."""
+        self.engine.close()
+        self.journal.close()
+
+    def _bound(self, sql: str) -> Question:
+        return bind(sql, self.table, tuple(self.engine.columns()))
+
+    def _recall(self, statement: str, body: Mapping[str, Any]) -> list[Known]:
+        try:
+            question = self.bind(statement)
+            plan = make_plan(question, self.policy, Asked(epsilon=exact(1)))
+            found = reading.from_json(body)
+        except AdomniaError:
+            return []  # it was asked under another policy
+        if len(found.parts) != len(plan.steps):
+            return []
+        return [
+            Known(question.where, question.keys, step.measurement, part, found.keys)
+            for step, part in zip(plan.steps, found.parts, strict=True)
+        ]
+
+
+@contextmanager
+def _located(policy: Policy, path: tuple[str, ...]) -> Iterator[None]:
+    """An error about what the policy names, with the line that names it."""
+    try:
+        yield
+    except PolicyError as error:
+        if error.line is not None:
+            raise
+        file, line = str(policy.file), line_of(policy, path)
+        raise PolicyError(error.message, error.hint, file, line) from None
+
+
+def _table(policy: Policy, columns: Mapping[str, str]) -> Table:
+    """The private table, checked against the columns that the source really has."""
+    named = {name: ("attributes", name) for name in policy.attributes}
+    if policy.unit is not None:
+        named.setdefault(policy.unit, ("privacy", "unit"))
+    for name, path in named.items():
+        if name not in columns:
+            raise PolicyError(
+                f"the data has no column {name!r}",
+                "its columns are: " + ", ".join(list(columns)[:30]),
+                str(policy.file),
+                line_of(policy, path),
+            )
+    rows = policy.neighbors.rows or 1
+    with _located(policy, ("public",)):
+        public = read_public(policy)
+    return Table(policy.table, policy.attributes, policy.unit, rows, public)

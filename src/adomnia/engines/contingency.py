@@ -1,0 +1,62 @@
+"""Contingency tables: many marginals of the same rows, from one pass over the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.schema.sealed import Sealed
+
+__all__ = ["Axes", "Contingency", "tables_of"]
+
+Axes = tuple[tuple[Any, ...], ...]
+"""For each attribute its public values, in order."""
+
+Contingency = Callable[
+    [Sequence[tuple[int, ...]]], dict[tuple[int, ...], Sealed[NDArray[np.int64]]]
+]
+"""Gives the sealed tables of the asked subsets of attributes."""
+
+
+def tables_of(
+    columns: Sequence[Sequence[Any]], counts: NDArray[np.int64], axes: Axes
+) -> Contingency:
+    """Tables of groups that were counted; a group with a value outside an axis is left out."""
+    codes = [_codes(column, axis) for column, axis in zip(columns, axes, strict=True)]
+    inside = np.ones(len(counts), dtype=bool)
+    for code in codes:
+        inside &= code >= 0
+    kept = [code[inside] for code in codes]
+    many = counts[inside]
+    sizes = [len(axis) for axis in axes]
+
+    def tables(
+        subsets: Sequence[tuple[int, ...]],
+    ) -> dict[tuple[int, ...], Sealed[NDArray[np.int64]]]:
+        return {subset: Sealed(_table(kept, many, sizes, subset)) for subset in subsets}
+
+    return tables
+
+
+def _codes(column: Sequence[Any], axis: tuple[Any, ...]) -> NDArray[np.int32]:
+    place = {value: index for index, value in enumerate(axis)}
+    return np.fromiter((place.get(value, -1) for value in column), np.int32, len(column))
+
+
+def _table(
+    codes: Sequence[NDArray[np.int32]],
+    counts: NDArray[np.int64],
+    sizes: Sequence[int],
+    subset: tuple[int, ...],
+) -> NDArray[np.int64]:
+    shape = tuple(sizes[place] for place in subset)
+    cell = np.zeros(len(counts), dtype=np.int64)
+    for place in subset:
+        cell = cell * sizes[place] + codes[place]
+    # Counts stay far below 2^53, so the floating sums of bincount are exact.
+    flat = np.bincount(cell, counts, prod(shape)).astype(np.int64)
+    return flat.reshape(shape)

@@ -1,0 +1,92 @@
+"""Sources on disk: which files one names, of what kind they are, and when they changed."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from adomnia.engines.quiet import quietly
+from adomnia.errors import MachineryError, PolicyError
+
+__all__ = ["Source", "find", "pattern", "unreadable", "version"]
+
+SUFFIXES: Mapping[str, tuple[str, ...]] = {
+    "parquet": (".parquet", ".pq"),
+    "text": (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz"),
+    "database": (".duckdb", ".ddb", ".db"),
+}
+HINT = "a source is CSV or Parquet (a file, a pattern or a folder), or a DuckDB file"
+
+
+@dataclass(frozen=True)
+class Source:
+    """The files of a source, sorted by name, all of one kind: parquet, text or database."""
+
+    path: str
+    kind: str
+    files: tuple[Path, ...]
+
+
+def find(path: str) -> Source:
+    """The files that a path names: one, those of a folder, or those a pattern matches."""
+    files = quietly(lambda: _listed(path), lambda kind: unreadable(path, kind))
+    kinds = {_kind(file) for file in files}
+    if not files:
+        raise PolicyError(f"the source {path!r} has no file", f"check source in [data]; {HINT}")
+    if len(kinds) > 1:
+        raise PolicyError(f"the source {path!r} mixes files of several kinds", HINT)
+    kind = kinds.pop()
+    if kind is None:
+        raise PolicyError(f"the source {path!r} is of no known kind", HINT)
+    if kind == "database" and len(files) > 1:
+        raise PolicyError(f"the source {path!r} names several databases", "name one")
+    return Source(path, kind, tuple(files))
+
+
+def _listed(path: str) -> list[Path]:
+    place = Path(path)
+    if place.is_dir():
+        return sorted(
+            f for f in place.rglob("*") if f.is_file() and _kind(f) in ("parquet", "text")
+        )
+    if place.exists():
+        return [place]
+    return sorted(
+        file for name in glob.glob(path, recursive=True) if (file := Path(name)).is_file()
+    )
+
+
+def _kind(file: Path) -> str | None:
+    name = file.name.lower()
+    return next((kind for kind, ends in SUFFIXES.items() if name.endswith(ends)), None)
+
+
+def pattern(file: Path) -> str:
+    """The file's name as a pattern that DuckDB takes literally."""
+    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in str(file))
+
+
+def version(source: Source) -> str:
+    """A digest of the files' names, sizes and times, without reading them."""
+    return quietly(lambda: _digest(source), _gone)
+
+
+def _digest(source: Source) -> str:
+    files = list(source.files)
+    if source.kind == "database":
+        files += [log for log in [Path(f"{files[0]}.wal")] if log.exists()]
+    stats = [(file.name, file.stat()) for file in files]
+    facts = repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats])
+    return hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _gone(kind: str) -> MachineryError:
+    return MachineryError("the source is gone", f"its files cannot be found any more ({kind})")
+
+
+def unreadable(path: str, kind: str) -> PolicyError:
+    """The failure of opening a source."""
+    return PolicyError(f"the source {path!r} cannot be read ({kind})", f"check [data]; {HINT}")

@@ -1,0 +1,186 @@
+"""The binder: looks columns up, dispatches on the syntax, and points at what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from adomnia.errors import QuestionError
+from adomnia.queries.expression import Constant, Expr
+from adomnia.queries.operations import LIMIT, call, constant
+from adomnia.queries.ranges import Day, Number, Range, Text, Truth
+from adomnia.queries.sql.parse import refuse
+from adomnia.queries.sql.scope import Relation
+
+__all__ = [
+    "Binder",
+    "Handler",
+    "as_day",
+    "as_truth",
+    "describe",
+    "is_null",
+    "literal_number",
+    "null",
+    "truth",
+    "whole",
+]
+
+
+@dataclass(frozen=True)
+class Binder:
+    """The statement's text, for pointing, and the rows its columns are looked up in."""
+
+    sql: str
+    relation: Relation
+    handlers: Mapping[type[exp.Expression], Handler]
+    seen: dict[int, tuple[exp.Expression, Expr]] = field(default_factory=dict, compare=False)
+
+    def refuse(self, node: exp.Expression, message: str, hint: str = "") -> QuestionError:
+        """An error that points at the node."""
+        return refuse(self.sql, node, message, hint)
+
+    def row(self, node: exp.Expression) -> Expr:
+        """The bound expression of a node; refused, with a pointer, when its range is unknown.
+
+        Each node is bound once: some syntax reads an operand twice, and nested it would double
+        at every level. The node is kept beside the result, so that its id stays its own.
+        """
+        if node is None:  # the parser lets FLOOR() pass
+            raise refuse(self.sql, None, "a function here lacks an argument")
+        if id(node) not in self.seen:
+            self.seen[id(node)] = (node, self._bind(node))
+        return self.seen[id(node)][1]
+
+    def _bind(self, node: exp.Expression) -> Expr:
+        handler = self.handlers.get(type(node))
+        if handler is None:
+            raise unsupported(self, node)
+        try:
+            bound = handler(self, node)
+            return call("not", bound) if node.args.get("negate") else bound
+        except ValueError as error:
+            raise self.refuse(node, str(error), "use smaller bounds or a coarser step") from None
+
+    def number(self, node: exp.Expression) -> Expr:
+        """The bound expression, which must be a number; a truth value counts as 0 or 1."""
+        bound = self.row(node)
+        if isinstance(bound.range, Truth):
+            return call(
+                "case", bound, constant(1), call("is_null", bound), null(Number(0, 1)), constant(0)
+            )
+        if isinstance(bound, Constant) and isinstance(bound.value, str):
+            bound = literal_number(self, node, bound.value)
+        if not isinstance(bound.range, Number) and not is_null(bound):
+            raise self.refuse(node, "a number is needed here", "this is " + describe(bound.range))
+        return bound if isinstance(bound.range, Number) else null(Number(0, 0))
+
+    def truth(self, node: exp.Expression) -> Expr:
+        """The bound expression, which must be a condition."""
+        return truth(self, node, self.row(node))
+
+
+def truth(binder: Binder, node: exp.Expression, bound: Expr) -> Expr:
+    """The expression itself where it is a condition, else an error that points at it."""
+    if is_null(bound):
+        return Constant(None, Truth())
+    if not isinstance(bound.range, Truth):
+        raise binder.refuse(node, "a condition is needed here", "for example age >= 18")
+    return bound
+
+
+Handler = Callable[[Binder, Any], Expr]
+"""What binds one kind of syntax."""
+
+
+def unsupported(binder: Binder, node: exp.Expression) -> QuestionError:
+    """Why a node without a handler is refused, and what could be used instead."""
+    if isinstance(node, exp.AggFunc):
+        return binder.refuse(node, "an aggregate cannot stand inside another or in WHERE")
+    if isinstance(node, exp.Window):
+        return binder.refuse(node, "window functions over rows cannot be answered privately")
+    if isinstance(node, exp.Select | exp.Subquery | exp.Exists):
+        return binder.refuse(node, "a subquery is allowed in FROM only")
+    if isinstance(node, exp.Star):
+        return binder.refuse(
+            node, "single rows are never shown", "ask for aggregates such as COUNT(*)"
+        )
+    name = node.name if isinstance(node, exp.Anonymous) else node.key
+    if isinstance(node, exp.Func) and not isinstance(node, exp.Anonymous):
+        name = node.sql_name()
+    return binder.refuse(
+        node,
+        f"{name.upper()} is not supported: its range cannot be derived",
+        "what can be used: + - * / %, ABS, ROUND, FLOOR, CEIL, LEAST, GREATEST, SQRT, LN, EXP, "
+        "CASE, COALESCE, EXTRACT, DATE_TRUNC, UPPER, LOWER, LENGTH, SUBSTRING",
+    )
+
+
+def literal_number(binder: Binder, node: exp.Expression, text: str) -> Constant:
+    """The constant that a text of digits stands for, on the lattice of its decimals."""
+    try:
+        value = Decimal(text.strip())
+        digits = value.as_tuple().exponent
+        if not isinstance(digits, int) or abs(digits) > 30:
+            raise InvalidOperation
+    except InvalidOperation:
+        raise binder.refuse(node, "this is not a number that can be used") from None
+    step = Fraction(1, 10 ** max(0, -digits))
+    index = int(Fraction(value) / step)
+    if abs(index) > LIMIT:
+        raise binder.refuse(node, "this number is too large")
+    return constant(index, step)
+
+
+def null(spread: Range) -> Constant:
+    """NULL of a type."""
+    return Constant(None, replace(spread, nullable=True))
+
+
+def is_null(bound: Expr) -> bool:
+    """Whether the expression is NULL written out."""
+    return isinstance(bound, Constant) and bound.value is None
+
+
+def as_day(binder: Binder, node: exp.Expression, bound: Expr) -> Expr:
+    """A text constant as the date it spells; anything else as it is."""
+    if isinstance(bound, Constant) and isinstance(bound.value, str):
+        try:
+            return constant(date.fromisoformat(bound.value.strip()[:10]))
+        except ValueError:
+            raise binder.refuse(node, "this is not a date", "write it as '2024-12-31'") from None
+    return bound
+
+
+def as_truth(bound: Expr) -> Expr:
+    """A text constant as the truth value it spells; anything else as it is."""
+    words = {"true": True, "t": True, "false": False, "f": False}
+    if isinstance(bound, Constant) and str(bound.value).lower() in words:
+        return constant(words[str(bound.value).lower()])
+    return bound
+
+
+def describe(spread: Range) -> str:
+    """What kind of value this is, for an error."""
+    names: Mapping[type, str] = {
+        Number: "a number",
+        Text: "text",
+        Day: "a date",
+        Truth: "a condition",
+    }
+    return names[type(spread)]
+
+
+def whole(binder: Binder, node: exp.Expression) -> int:
+    """The whole number that is written out here."""
+    bound = binder.row(node)
+    if not (isinstance(bound, Constant) and isinstance(bound.value, int)):
+        raise binder.refuse(node, "a whole number written out is needed here")
+    if isinstance(bound.range, Number) and bound.range.step != 1:
+        raise binder.refuse(node, "a whole number written out is needed here")
+    return bound.value

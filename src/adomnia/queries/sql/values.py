@@ -1,0 +1,139 @@
+"""Text, dates and casts: functions of text are computed value by value, when they are bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from adomnia.queries.expression import Constant, Expr
+from adomnia.queries.operations import PARTS, call, constant
+from adomnia.queries.ranges import UNITS, Day, Number, Range, Text, Truth, cells, count_cells
+from adomnia.queries.sql.binder import Binder, Handler, as_day, as_truth, truth, whole
+from adomnia.queries.sql.numbers import rounded
+
+__all__ = ["VALUES", "mapped"]
+
+MAX_MAP = 10_000
+"""Functions of text are computed value by value; a longer list is refused."""
+
+
+def _text(function: Callable[..., Any], *names: str) -> Callable[[Binder, exp.Expression], Expr]:
+    def handle(binder: Binder, node: exp.Expression) -> Expr:
+        bound = binder.row(node.this)
+        if isinstance(bound, Constant) and isinstance(bound.value, str):
+            return constant(function(bound.value, *_arguments(binder, node, names)))
+        values = bound.range.values if isinstance(bound.range, Text) else None
+        if values is None or len(values) > MAX_MAP:
+            raise binder.refuse(node, "this needs a text column with declared values")
+        arguments = _arguments(binder, node, names)
+        return mapped(bound, {value: function(value, *arguments) for value in values})
+
+    return handle
+
+
+def _arguments(binder: Binder, node: exp.Expression, names: tuple[str, ...]) -> list[int]:
+    given = (node.args.get(name) for name in names)
+    return [whole(binder, part) for part in given if part is not None]
+
+
+def _substring(text: str, start: int = 1, length: int | None = None) -> str:
+    end = len(text) if length is None else max(start, 1) - 1 + max(0, length + min(start, 1) - 1)
+    return text[max(start, 1) - 1 : end]
+
+
+def _right(text: str, count: int) -> str:
+    return text[-count:] if count < 0 else text[max(0, len(text) - count) :]
+
+
+def mapped(bound: Expr, table: Mapping[Any, Any]) -> Expr:
+    """A function given value by value, as an expression; values outside the table give NULL."""
+    images = [value for value in table.values() if value is not None]
+    kinds = {type(value) for value in images}
+    nullable = bound.range.nullable or None in table.values()
+    if kinds == {bool}:
+        spread: Range = Truth(nullable)
+    elif kinds == {int}:
+        codes = tuple(sorted(set(images)))
+        spread = Number(codes[0], codes[-1], nullable=nullable, values=codes)
+    else:
+        table = {key: None if value is None else str(value) for key, value in table.items()}
+        spread = Text(tuple(dict.fromkeys(str(value) for value in images)), nullable)
+    return call("map", bound, params=(tuple(table.items()), spread))
+
+
+def _extract(binder: Binder, node: exp.Extract) -> Expr:
+    part, bound = node.this.name.lower(), binder.row(node.expression)
+    part = {"dayofweek": "dow", "dayofyear": "doy"}.get(part, part)
+    if not isinstance(bound.range, Day):
+        raise binder.refuse(node.expression, "EXTRACT takes a date")
+    if part not in PARTS:
+        raise binder.refuse(node, f"{part!r} cannot be extracted", "one of " + ", ".join(PARTS))
+    return call("extract", bound, params=(part,))
+
+
+def _part(part: str) -> Callable[[Binder, exp.Expression], Expr]:
+    return lambda binder, node: _extract(
+        binder, exp.Extract(this=exp.Var(this=part), expression=node.this)
+    )
+
+
+def _trunc(binder: Binder, node: exp.Expression) -> Expr:
+    unit, bound = node.args["unit"].name.lower(), binder.row(node.this)
+    if not isinstance(bound.range, Day):
+        raise binder.refuse(node, "DATE_TRUNC takes a date")
+    if unit not in UNITS:
+        raise binder.refuse(node, f"a date cannot be cut to {unit!r}", "one of " + ", ".join(UNITS))
+    return call("trunc", bound, params=(unit,))
+
+
+def _cast(binder: Binder, node: exp.Cast) -> Expr:
+    kind, target = binder.row(node.this), node.args["to"].this
+    if target in exp.DataType.INTEGER_TYPES:
+        return rounded("round")(binder, exp.Round(this=node.this))
+    if target in exp.DataType.FLOAT_TYPES or target in _DECIMALS:
+        number = binder.number(node.this)
+        whole = isinstance(number.range, Number) and number.range.whole
+        return call("scale", number, params=(10,)) if whole else number
+    if target in exp.DataType.TEXT_TYPES:
+        return _to_text(binder, node, kind)
+    if target in _DATES:
+        return as_day(binder, node.this, kind)
+    if target == exp.DataType.Type.BOOLEAN:
+        return truth(binder, node, as_truth(kind))
+    raise binder.refuse(node, "this cast is not supported", "to a number, text, date or boolean")
+
+
+def _to_text(binder: Binder, node: exp.Expression, bound: Expr) -> Expr:
+    if isinstance(bound.range, Text):
+        return bound
+    count = count_cells(bound.range)
+    if isinstance(bound.range, Number) and bound.range.whole and count and count <= MAX_MAP:
+        step = int(bound.range.step)
+        return mapped(bound, {value: str(value * step) for value in cells(bound.range)})
+    raise binder.refuse(node, "only text and short lists of whole numbers can become text")
+
+
+_DECIMALS = {exp.DataType.Type.DECIMAL, exp.DataType.Type.BIGDECIMAL}
+_DATES = {exp.DataType.Type.DATE, exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPTZ}
+
+
+VALUES: Mapping[type[exp.Expression], Handler] = {
+    exp.Upper: _text(str.upper),
+    exp.Lower: _text(str.lower),
+    exp.Length: _text(len),
+    exp.Trim: _text(lambda text: text.strip(" ")),
+    exp.Substring: _text(_substring, "start", "length"),
+    exp.Left: _text(lambda text, count: text[:count], "expression"),
+    exp.Right: _text(_right, "expression"),
+    exp.Extract: _extract,
+    exp.Year: _part("year"),
+    exp.Quarter: _part("quarter"),
+    exp.Month: _part("month"),
+    exp.Day: _part("day"),
+    exp.DateTrunc: _trunc,
+    exp.TimestampTrunc: _trunc,
+    exp.Cast: _cast,
+}
+"""What this module binds."""

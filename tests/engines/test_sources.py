@@ -1,0 +1,367 @@
+"""Sources as they are: broken, mixed, empty or gone. Never a crash, never data in a message."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gzip
+import traceback
+from fractions import Fraction
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from adomnia.engines import delimited
+from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.engine import Request
+from adomnia.errors import AdomniaError, MachineryError, PolicyError
+from adomnia.mechanisms.unseal import unseal
+from adomnia.queries.sql.bind import bind
+from adomnia.queries.strategy import plan_measurements
+from adomnia.schema.domain import Categories, Dates, Grid, Open
+from adomnia.schema.table import Attribute, Table
+
+SECRET = "Xq7SECRETz"
+DOMAINS = {
+    "id": Grid(Fraction(0), Fraction(10**9)),
+    "city": Categories(("Ulm", "Köln"), other="other"),
+    "day": Dates(dt.date(2020, 1, 1), dt.date(2020, 12, 31)),
+    "name": Open(),
+}
+TABLE = Table("people", {name: Attribute(name, domain) for name, domain in DOMAINS.items()})
+
+
+@pytest.fixture
+def opened():
+    """Opens sources, and closes them after the test."""
+    engines = []
+
+    def opening(path, domains=DOMAINS, table="people"):
+        engines.append(DuckDB(path, table, domains))
+        return engines[-1]
+
+    yield opening
+    for engine in engines:
+        engine.close()
+
+
+def exact(engine, sql, table=TABLE):
+    """The sealed values of a statement, opened: one list per measurement."""
+    question = bind(sql, table, tuple(engine.columns()))
+    found = plan_measurements(question).measurements
+    sealed = engine.measure(Request(table, question.where, question.keys, found))
+    return [unseal(part).tolist() for part in sealed]
+
+
+def count(engine, where="TRUE"):
+    return exact(engine, f"SELECT COUNT(*) FROM people WHERE {where}")[0][0][0]
+
+
+def assert_silent(error: AdomniaError, capfd) -> None:
+    """No trace of the data: in the message, in what caused it, or in what was printed."""
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    said = "".join(traceback.format_exception(error)) + repr(error) + "".join(capfd.readouterr())
+    assert SECRET not in said
+    assert SECRET not in str(vars(error))
+
+
+def write(path, text, encoding="utf-8"):
+    path.write_bytes(text.encode(encoding) if isinstance(text, str) else text)
+    return path
+
+
+# CSV that is broken
+
+
+HEAD = "id,city,day,name\n"
+CSV = {
+    "plain": (HEAD + "1,Ulm,2020-05-05,a\n2,Köln,2020-05-06,b\n", 2, 2),
+    "quotes and line breaks": (HEAD + '1,Ulm,2020-05-05,"a\nb, ""c"""\n2,Ulm,,"x\r\ny"\n', 2, 2),
+    "short and long rows": (HEAD + "1\n2,Ulm\n3,Ulm,2020-01-01,a,b,c\n4,Ulm,2020-01-01,a\n", 4, 4),
+    "mixed types": (HEAD + f"x,1,99999-01-01,5\n1e400,{SECRET},2020-02-30,\n-7,,infinity,\n", 3, 2),
+    "no rows": (HEAD, 0, 0),
+    "no rows, no line break": (HEAD.strip(), 0, 0),
+    "bytes of order": ("\ufeff" + HEAD + "1,Ulm,2020-05-05,a\n", 1, 1),
+    "carriage returns": ((HEAD + "1,Ulm,2020-05-05,a\n2,Ulm,,b\n").replace("\n", "\r\n"), 2, 2),
+    "semicolons": ((HEAD + "1,Ulm,2020-05-05,a\n2,Ulm,,b\n").replace(",", ";"), 2, 2),
+    "a nul": (HEAD + "1,Ulm,2020-05-05,a\0b\n2,U\0lm,,b\n", 2, 2),
+    "an open quote": (HEAD + f'1,Ulm,2020-05-05,a\n2,Ulm,,"{SECRET}\n3,Ulm,,c\n', None, None),
+    "stray quotes": (HEAD + '1,Ulm,2020-05-05,a"b"c\n2,"Ulm"x,,d\n3,Ulm,,e\n', 3, 3),
+    "an endless line": (HEAD + "1,Ulm,," + "y" * 3_000_000 + "\n2,Ulm,,b\n", None, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CSV)
+def test_broken_csv_is_read(case, tmp_path, opened):
+    text, rows, numbers = CSV[case]
+    engine = opened(write(tmp_path / "people.csv", text))
+    assert tuple(engine.columns()) == ("id", "city", "day", "name")
+    found = count(engine)
+    assert found == rows or rows is None
+    assert count(engine, "id IS NOT NULL") == numbers or numbers is None
+    assert exact(engine, "SELECT COUNT(*), SUM(id) FROM people GROUP BY city, day")
+
+
+def test_a_row_may_break_anywhere_in_a_long_file(tmp_path, opened):
+    rows = [f'{i},Ulm,2020-05-05,"a\nb {i}"' if i % 50 else f"{i},Ulm" for i in range(100_000)]
+    engine = opened(write(tmp_path / "people.csv", HEAD + "\n".join(rows)))
+    assert count(engine) == 100_000
+    assert exact(engine, "SELECT SUM(id) FROM people") == [[[sum(range(100_000))]]]
+    assert count(engine, "name IS NULL") == 2000
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_a_long_file_without_quotes_is_read_alike_by_any_number_of_threads(threads, tmp_path):
+    rows = [f"{i * 7 % 1000003},Ulm,,{i}" if i % 9 else f"{i}" for i in range(100_000)]
+    path = write(tmp_path / "people.csv", HEAD + "\n".join(rows) + "\n,,,\n1,2,3,4,5\n")
+    (file,), plain = delimited.readable([path], tmp_path)
+    assert plain
+    reader = delimited.reader([file], DOMAINS, plain).replace(
+        "parallel = TRUE", "parallel = TRUE, buffer_size = 300000, max_line_size = 100000"
+    )
+    with duckdb.connect(config={"threads": threads}) as connection:
+        found = connection.execute(f"SELECT COUNT(*), SUM(id::BIGINT), COUNT(name) FROM ({reader})")
+        total = sum(i * 7 % 1000003 if i % 9 else i for i in range(100_000)) + 1
+        assert found.fetchall() == [(100_002, total, sum(1 for i in range(100_000) if i % 9) + 1)]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt"])
+def test_endings(ending, tmp_path, opened):
+    text = HEAD + "1,Ulm,2020-05-05,a\n2,Köln,2020-05-06,b\n"
+    if ".tsv" in ending:
+        text = text.replace(",", "\t")
+    data = gzip.compress(text.encode()) if ending.endswith("gz") else text.encode()
+    engine = opened(write(tmp_path / f"people{ending}", data))
+    assert count(engine, "city = 'Köln' AND id = 2") == 1
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+def test_text_that_is_not_utf8_is_latin(ending, tmp_path, opened):
+    data = (HEAD + "1,Köln,2020-05-05,a\n").encode() + "2,Köln,,ß\n3,Ulm,,c\n".encode("latin-1")
+    data = gzip.compress(data) if ending.endswith("gz") else data
+    engine = opened(write(tmp_path / f"people{ending}", data))
+    assert count(engine) == 3
+    assert count(engine, "city = 'Köln'") == 2
+    assert count(engine, "name = 'ß'") == 1
+    assert not [file for file in tmp_path.iterdir() if file.name != f"people{ending}"]
+
+
+def test_every_byte_has_a_meaning(tmp_path, opened):
+    rows = b"".join(b"%d,Ulm,,a%cb\n" % (i, i) for i in range(256) if i not in b'\n\r",')
+    engine = opened(write(tmp_path / "people.csv", HEAD.encode() + rows))
+    assert count(engine) == 252
+    assert exact(engine, "SELECT COUNT(DISTINCT name) FROM people") == [[[252]]]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("", "utf-8"),
+        ("\n1,Ulm\n", "utf-8"),
+        ("id,city,id\n1,Ulm,2\n", "utf-8"),
+        ("id,city,ID\n1,Ulm,2\n", "utf-8"),
+        (f"1,{SECRET},2020-01-01,x\n", "utf-8"),
+        (HEAD + f"1,{SECRET},,\n", "utf-16"),
+        ("adomnia 1,id\n1,1\n", "utf-8"),
+    ],
+    ids=["empty", "blank line", "twice", "twice by case", "no header", "utf-16", "our name"],
+)
+def test_csv_that_is_refused(text, encoding, tmp_path, capfd):
+    path = write(tmp_path / "people.csv", text, encoding)
+    with pytest.raises(PolicyError) as caught:
+        DuckDB(path, "people", DOMAINS)
+    assert caught.value.exit_code == 2
+    assert_silent(caught.value, capfd)
+
+
+# Several files
+
+
+def test_files_of_a_folder_are_matched_by_name(tmp_path, opened):
+    write(tmp_path / "1.csv", HEAD + "1,Ulm,2020-05-05,a\n")
+    write(tmp_path / "2.csv", "city;id\nKöln;2\n")
+    write(tmp_path / "notes.md", SECRET)
+    (tmp_path / "deep").mkdir()
+    write(tmp_path / "deep" / "3.tsv", "name\tid\nc\t3\n")
+    for source in (tmp_path, f"{tmp_path}/**/*.[ct]sv"):
+        engine = opened(source)
+        assert exact(engine, "SELECT SUM(id) FROM people") == [[[6]]]
+        assert count(engine) == 3
+        assert count(engine, "city IS NULL") == 1
+        assert count(engine, "day IS NULL") == 2
+
+
+def test_a_name_with_signs_of_a_pattern(tmp_path, opened):
+    write(tmp_path / "a[1]*?.csv", HEAD + "1,Ulm,,\n")
+    write(tmp_path / "a1xy.csv", HEAD + "2,Ulm,,\n" * 5)
+    assert count(opened(tmp_path / "a[1]*?.csv")) == 1
+    pq.write_table(pa.table({"id": [1]}), tmp_path / "b[1]*?.parquet")
+    pq.write_table(pa.table({"id": [1] * 5}), tmp_path / "b1xy.parquet")
+    assert count(opened(tmp_path / "b[1]*?.parquet")) == 1
+
+
+MIXED = {
+    "int, text": ([1, 2], ["3", SECRET], 3),
+    "text, int": (["3", SECRET], [1, 2], 3),
+    "int, date": ([1, 2], [dt.date(2020, 1, 1)], 2),
+    "int, real": ([1, 2], [0.6, 3.0], 4),
+    "small, large": (pa.array([1], pa.int8()), pa.array([2**60], pa.uint64()), 2),
+    "list, int": ([[1], [2]], [5], 1),
+    "truth, int": ([True, False], [5], 1),
+    "decimals": (pa.array(["1.5"]).cast(pa.decimal128(38, 30)),
+                 pa.array(["9" * 30]).cast(pa.decimal128(38, 0)), 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MIXED)
+def test_parquet_with_a_type_in_each_file(case, tmp_path, opened):
+    first, second, numbers = MIXED[case]
+    pq.write_table(pa.table({"id": first, "name": ["a"] * len(first)}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"id": second, "more": [1] * len(second)}), tmp_path / "2.parquet")
+    engine = opened(tmp_path)
+    assert count(engine) == len(first) + len(second)
+    assert count(engine, "id IS NOT NULL") == numbers
+    assert count(engine, "name = 'a'") == len(first)
+    assert exact(engine, "SELECT SUM(id) FROM people")
+
+
+def test_every_type_of_column_can_be_declared_as_anything(tmp_path, opened):
+    values = ["1::TINYINT", "1::UHUGEINT", "1::HUGEINT", "1.5::FLOAT", "1::DECIMAL(38,37)", "TRUE",
+              "'x'", "'a'::BLOB", "DATE '2020-01-01'", "TIME '10:00'", "TIMESTAMP '2020-01-01'",
+              "TIMESTAMPTZ '2020-01-01'", "'2020-01-01'::TIMESTAMP_NS", "INTERVAL 1 DAY", "[1]",
+              "{'a': 1}", "MAP {1: 2}", "uuid()", "'F'::ENUM('F')", "'101'::BIT", "NULL",
+              "[DATE '2020-01-01']", "340282366920938463463374607431768211455::UHUGEINT",
+              "170141183460469231731687303715884105727::HUGEINT",
+              "'Infinity'::TIMESTAMP"]  # fmt: skip
+    columns = ", ".join(f"{value} AS c{i}" for i, value in enumerate(values))
+    path = str(tmp_path / "all.duckdb")
+    with duckdb.connect(path) as connection:
+        connection.execute(f"CREATE TABLE people AS SELECT {columns}")
+    kinds = [DOMAINS["day"], DOMAINS["name"], DOMAINS["city"], Categories((1, 2), other=7),
+             Categories((True, False)), Grid(Fraction(-5), Fraction(5)),
+             Grid(Fraction(-5), Fraction(5), Fraction(1, 3)),
+             Grid(Fraction(0), Fraction(9), Fraction(3))]  # fmt: skip
+    for domain in kinds:
+        attributes = {f"c{i}": Attribute(f"c{i}", domain) for i in range(len(values))}
+        table = Table("people", attributes)
+        engine = opened(path, dict.fromkeys(attributes, domain))
+        for name in attributes:
+            found = exact(engine, f"SELECT COUNT({name}) FROM people", table)[0][0][0]
+            assert found in (0, 1)
+            if not isinstance(domain, Open):
+                by = exact(engine, f"SELECT COUNT(*) FROM people GROUP BY {name}", table)
+                assert sum(cell for row in by[0] for cell in row) == 1
+
+
+# What cannot be opened
+
+
+def _corrupt(folder):
+    pq.write_table(pa.table({"id": [1], "name": [SECRET]}), folder / "x.parquet")
+    data = (folder / "x.parquet").read_bytes()
+    return write(folder / "people.parquet", data[: len(data) // 2] + b"PAR1")
+
+
+def _foreign(folder):
+    return write(folder / "people.db", b"SQLite format 3\0" + SECRET.encode() * 100)
+
+
+def _bad_gzip(folder):
+    return write(folder / "people.csv.gz", gzip.compress((HEAD + SECRET).encode())[:-12])
+
+
+def _no_table(folder):
+    with duckdb.connect(str(folder / "people.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE persons AS SELECT '{SECRET}' AS name")
+    return folder / "people.duckdb"
+
+
+def _mixed(folder):
+    write(folder / "1.csv", HEAD)
+    pq.write_table(pa.table({"id": [1]}), folder / "2.parquet")
+    return folder
+
+
+REFUSED = {
+    "missing": lambda folder: folder / "none.csv",
+    "no match": lambda folder: folder / "*.csv",
+    "empty folder": lambda folder: folder,
+    "folder without data": lambda folder: write(folder / "a.md", SECRET).parent,
+    "unknown kind": lambda folder: write(folder / "a.json", SECRET),
+    "several kinds": _mixed,
+    "corrupt Parquet": _corrupt,
+    "text as Parquet": lambda folder: write(folder / "a.parquet", SECRET * 100),
+    "another database": _foreign,
+    "broken gzip": _bad_gzip,
+    "no gzip": lambda folder: write(folder / "a.csv.gz", HEAD + SECRET),
+    "no such table": _no_table,
+    "a nul": lambda folder: "a\0.csv",
+    "too long a name": lambda folder: "a" * 5000 + ".csv",
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_opened_is_an_error_of_the_policy(case, tmp_path, capfd):
+    path = REFUSED[case](tmp_path)
+    with pytest.raises(PolicyError) as caught:
+        DuckDB(path, "people", DOMAINS)
+    assert caught.value.exit_code == 2
+    assert_silent(caught.value, capfd)
+
+
+def test_a_domain_beyond_floating_point_is_an_error_of_the_policy(tmp_path):
+    pq.write_table(pa.table({"id": [1.5]}), tmp_path / "people.parquet")
+    for step in (Fraction(1, 10**400), Fraction(10**400)):
+        with pytest.raises(PolicyError):
+            DuckDB(tmp_path, "people", {"id": Grid(Fraction(0), step * 10, step)})
+
+
+def test_a_file_that_goes_away_is_a_failure_of_the_machinery(tmp_path, opened, capfd):
+    pq.write_table(pa.table({"id": [1], "name": [SECRET]}), tmp_path / "people.parquet")
+    engine = opened(tmp_path / "people.parquet")
+    before = engine.version()
+    assert count(engine) == 1
+    write(tmp_path / "people.parquet", (SECRET * 1000).encode())
+    assert engine.version() != before
+    for _ in range(2):
+        with pytest.raises(MachineryError) as caught:
+            count(engine, "id > 0")
+        assert caught.value.exit_code == 5
+        assert_silent(caught.value, capfd)
+        (tmp_path / "people.parquet").unlink(missing_ok=True)
+    with pytest.raises(MachineryError) as caught:
+        engine.version()
+    assert_silent(caught.value, capfd)
+
+
+def test_text_is_kept_as_it_was_opened(tmp_path, opened):
+    path = write(tmp_path / "people.csv", HEAD + "1,Ulm,,\n")
+    engine = opened(path)
+    version = engine.version()
+    path.unlink()
+    assert count(engine) == 1
+    assert engine.version() == version
+
+
+def test_names_that_mean_something_elsewhere(tmp_path, opened):
+    names = ["p0", "k0", "select", "a b", 'q"q', "adomnia_data", "rowid", "filename", "Ä", "1"]
+    domains = {name: Grid(Fraction(0), Fraction(9)) for name in names}
+    table = Table("people", {name: Attribute(name, domain) for name, domain in domains.items()})
+    pq.write_table(pa.table({name: [1, 2, 3] for name in names}), tmp_path / "people.parquet")
+    engine = opened(tmp_path, domains)
+    for name in names:
+        column = '"' + name.replace('"', '""') + '"'
+        sql = f"SELECT COUNT(*), SUM({column}) FROM people WHERE {column} > 1 GROUP BY {column}"
+        assert sum(map(sum, exact(engine, sql, table)[0])) > 0
+
+
+def test_nothing_is_left_behind(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    (tmp_path / "tmp").mkdir()
+    engine = DuckDB(write(tmp_path / "people.csv", b"id,name\n1,\xff\n"), "people", DOMAINS)
+    assert count(engine) == 1
+    engine.close()
+    assert list((tmp_path / "tmp").iterdir()) == []

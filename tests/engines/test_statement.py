@@ -1,0 +1,141 @@
+"""The SQL that is sent: exact beyond 64 bits, no longer than the question, safe with any text."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from adomnia.engines.columns import Cleaned
+from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.engine import Request
+from adomnia.engines.literals import literal
+from adomnia.engines.statement import aggregates
+from adomnia.engines.translate import Texts
+from adomnia.mechanisms.unseal import unseal
+from adomnia.queries.expression import Column
+from adomnia.queries.measurement import number, primitives
+from adomnia.queries.operations import call
+from adomnia.queries.ranges import Text
+from adomnia.queries.sql.bind import bind
+from adomnia.queries.strategy import plan_measurements
+from adomnia.schema.domain import Categories, Grid, Open
+from adomnia.schema.table import Attribute, Table
+
+ROWS = 100_000
+WORDS = ("F", "M", "a\0b", "'", '"', "\\", "%", "ä", "\ufdd0")
+DOMAINS = {
+    "big": Grid(Fraction(-(10**15)), Fraction(10**15)),
+    "far": Grid(Fraction(10**15 - 10), Fraction(10**15)),
+    "age": Grid(Fraction(0), Fraction(120)),
+    "word": Categories(WORDS),
+    "name": Open(),
+}
+TABLE = Table("people", {name: Attribute(name, domain) for name, domain in DOMAINS.items()})
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "people.parquet"
+    columns = {
+        "big": [10**15 if i % 4 else -(10**15) for i in range(ROWS)],
+        "far": [10**15 - i % 10 for i in range(ROWS)],
+        "age": [i % 130 for i in range(ROWS)],
+        "word": [WORDS[i % len(WORDS)] for i in range(ROWS)],
+        "name": [WORDS[i % len(WORDS)] for i in range(ROWS)],
+    }
+    pq.write_table(pa.table(columns), path)
+    made = DuckDB(path, "people", DOMAINS)
+    yield made
+    made.close()
+
+
+def asked(sql):
+    question = bind(sql, TABLE, tuple(DOMAINS))
+    measurements = plan_measurements(question).measurements
+    return Request(TABLE, question.where, question.keys, measurements)
+
+
+def exact(engine, sql):
+    return [unseal(part).tolist() for part in engine.measure(asked(sql))]
+
+
+def test_sums_beyond_64_bits_are_exact(engine):
+    total = sum(10**15 if i % 4 else -(10**15) for i in range(ROWS))
+    assert total > 2**64
+    assert exact(engine, "SELECT SUM(big) FROM people") == [[[total]]]
+    for group in ("", " GROUP BY word"):
+        sql = f"SELECT SUM(big * 999) FROM people{group}"
+        step = number(asked(sql).measurements[0].argument).step
+        assert sum(cell[0] for cell in exact(engine, sql)[0]) * step == total * 999
+
+
+def test_squares_far_from_zero_are_exact(engine):
+    offsets = [10 - i % 10 for i in range(ROWS)]
+    sums = (
+        sum(j * j for j in offsets),
+        sum(2 * j * (10 - j) for j in offsets),
+        sum((10 - j) ** 2 for j in offsets),
+    )
+    assert sorted(exact(engine, "SELECT VAR_SAMP(far) FROM people")[0][0]) == sorted(sums)
+
+
+def test_constants_are_wide_enough_for_what_is_done_with_them(engine):
+    one = "CASE WHEN age > 3 THEN 2000000000 ELSE 1999999999 END"
+    assert exact(engine, f"SELECT SUM(({one}) + ({one})) FROM people")[0][0][0] > 0
+    assert exact(engine, f"SELECT SUM(({one}) * 100000000) FROM people")[0][0][0] > 0
+    assert exact(engine, f"SELECT VAR_SAMP(({one}) / 4) FROM people")[0][0]
+
+
+def test_a_statement_grows_with_its_question(engine):
+    text = "age"
+    for _ in range(10):
+        text = f"ROUND(COALESCE({text}, 1) / 1.5, 4)"
+    request = asked(f"SELECT SUM({text}) FROM people")
+    made = aggregates(request, primitives(request.measurements[0]), engine.columns())
+    assert len(made) < 60_000
+    assert exact(engine, f"SELECT SUM({text}) FROM people")[0][0][0] > 0
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_any_text_is_a_constant(engine, word):
+    request = asked("SELECT word, COUNT(*) FROM people GROUP BY word")
+    cells = unseal(engine.measure(request)[0])[:, 0].tolist()
+    assert cells[WORDS.index(word)] in (ROWS // len(WORDS), ROWS // len(WORDS) + 1)
+    quoted = word.replace("'", "''")
+    for column in ("word", "name"):
+        found = exact(engine, f"SELECT COUNT(*) FROM people WHERE {column} = '{quoted}'")
+        assert found[0][0][0] == cells[WORDS.index(word)]
+
+
+@pytest.mark.parametrize("value", ["\ud800", "a\udfff", "\0", "\0\0'", "';", "--", "$1", "?", "{}"])
+def test_literals_give_back_their_text(value):
+    with duckdb.connect() as connection:
+        found = connection.execute(f"SELECT {literal(value)}").fetchall()[0][0]
+    lone = any("\ud800" <= sign <= "\udfff" for sign in value)
+    assert (found == value) is not lone
+
+
+def test_long_tables_of_values_are_joined(engine):
+    pairs = {word: f"{number}" for number, word in enumerate(WORDS)}
+    pairs |= {f"x{i}": f"y{i}" for i in range(100)}
+    column = Column("word", Text(tuple(pairs)))
+    key = call("map", column, params=(tuple(pairs.items()), Text(tuple(pairs.values()))))
+    request = asked("SELECT COUNT(*) FROM people")
+    grouped = Request(TABLE, None, (key,), request.measurements)
+    cells = unseal(engine.measure(grouped)[0])[:, 0].tolist()
+    assert sum(cells) == ROWS
+    assert cells[len(WORDS) :] == [0] * 101
+    texts = Texts(Cleaned(TABLE, engine.columns()))
+    assert "VALUES" in texts.of(key) + texts.around("x")
+
+
+def test_comparisons_inside_the_bounds_are_made_on_the_raw_column(engine):
+    for op in ("=", "<>", "<", "<=", ">", ">="):
+        for value in (-1, 0, 1, 119, 120, 121):
+            sql = f"SELECT COUNT(*) FROM people WHERE age {op} {value}"
+            plain = f"SELECT COUNT(*) FROM people WHERE (age + 0) {op} {value}"
+            assert exact(engine, sql) == exact(engine, plain)

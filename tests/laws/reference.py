@@ -1,0 +1,182 @@
+"""What an engine must compute, said in plain Python: cleaning, rows, cells, primitives."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from adomnia.engines.arrange import places
+from adomnia.queries.expression import Call, Expr
+from adomnia.queries.grouping import cell_count
+from adomnia.queries.measurement import combine, primitives
+from adomnia.queries.operations import divide, evaluate
+from adomnia.schema.domain import Dates, Grid, Open
+
+NUMBER = re.compile(
+    r"[+-]?((\d+(_\d+)*\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE | re.ASCII
+)
+TRUTHS = {"t": True, "true": True, "yes": True, "y": True, "1": True}
+TRUTHS |= {"f": False, "false": False, "no": False, "n": False, "0": False}
+FAR = {"infinity": date.max, "-infinity": date.min, "99999-01-01": date.max}
+
+
+def cleaned(raw, domain):
+    """The value that the policy says a raw value stands for."""
+    if raw is None:
+        return None
+    if isinstance(domain, Grid):
+        return clean_number(raw, domain)
+    if isinstance(domain, Dates):
+        day = as_day(raw)
+        return None if day is None else min(max(day, domain.low), domain.high)
+    if isinstance(domain, Open):
+        return as_text(raw)
+    value = as_member(raw, type(domain.values[0]))
+    return value if value in domain.values and value is not None else domain.other
+
+
+def clean_number(raw, grid):
+    ends = int(grid.low / grid.step), int(grid.high / grid.step)
+    if type(raw) is int and grid.step == 1:
+        return min(max(raw, ends[0]), ends[1])
+    value = as_float(raw)
+    if value is None or math.isnan(value):
+        return None
+    inside = min(max(value, float(grid.low)), float(grid.high))
+    inverse = 1 / grid.step
+    whole = inverse.denominator == 1
+    scaled = Fraction(inside * float(inverse) if whole else inside / float(grid.step))
+    index = divide(scaled.numerator, scaled.denominator, "round")
+    return min(max(index, ends[0]), ends[1])
+
+
+def as_float(raw):
+    if isinstance(raw, bool | int | float | Decimal):
+        return float(raw)
+    text = raw.strip() if isinstance(raw, str) else ""
+    return float(text) if NUMBER.fullmatch(text) else None
+
+
+def as_day(raw):
+    if isinstance(raw, datetime):
+        return raw.date()
+    if isinstance(raw, date):
+        return raw
+    text = raw.strip() if isinstance(raw, str) else ""
+    try:
+        return FAR.get(text) or date.fromisoformat(text[:10])
+    except ValueError:
+        return None
+
+
+def as_text(raw):
+    if isinstance(raw, bool):
+        return str(raw).lower()
+    return raw if isinstance(raw, str) else str(raw)
+
+
+def as_member(raw, kind):
+    if kind is str:
+        return as_text(raw)
+    if kind is bool:
+        return TRUTHS.get(raw.lower()) if isinstance(raw, str) else bool(raw)
+    if isinstance(raw, str):
+        value = as_float(raw)
+        if value is None or not math.isfinite(value):
+            return None
+        exact = Fraction(raw.strip())
+        return divide(exact.numerator, exact.denominator, "round")
+    return raw if isinstance(raw, int) else None
+
+
+def clean_rows(raw_rows, attributes):
+    return [
+        {name: cleaned(row[name], attribute.domain) for name, attribute in attributes.items()}
+        for row in raw_rows
+    ]
+
+
+def kept(rows, where):
+    return [row for row in rows if where is None or evaluate(where, row) is True]
+
+
+def primitive(part, rows):
+    """The value of a primitive over the rows of one cell."""
+    if part.argument is None:
+        return len(rows)
+    values = [evaluate(part.argument, row) for row in rows]
+    if part.kind == "rows":
+        return sum(value is True for value in values)
+    present = [value for value in values if value is not None]
+    return {
+        "values": len,
+        "sum": sum,
+        "squares": lambda found: sum(value * value for value in found),
+        "distinct": lambda found: len({*found}),
+    }[part.kind](present)
+
+
+def measured(request, rows):
+    """The components of each measurement, on all cells."""
+    found = by_cell(request, kept(rows, request.where))
+    size = cell_count(request.keys)
+    for measurement in request.measurements:
+        parts = []
+        for part in primitives(measurement):
+            column = np.zeros(size, dtype=object)
+            for cell, members in found.items():
+                column[cell] = primitive(part, members)
+            parts.append(column)
+        yield combine(measurement, parts)
+
+
+def by_cell(request, rows):
+    columns = [[evaluate(key, row) for row in rows] for key in request.keys]
+    cells = places(request.keys, columns, len(rows)).tolist()
+    assert -1 not in cells
+    found = {}
+    for cell, row in zip(cells, rows, strict=True):
+        found.setdefault(cell, []).append(row)
+    return found
+
+
+def listed(request, quantile, rows):
+    """The values in each cell with their counts."""
+    out = {}
+    for cell, members in by_cell(request, kept(rows, request.where)).items():
+        values = [evaluate(quantile.argument, row) for row in members]
+        counts = Counter(value for value in values if value is not None)
+        if counts:
+            out[cell] = sorted(counts.items())
+    return out
+
+
+def keyed(request, rows):
+    """The components of all measurements for each key that occurs."""
+    groups = {}
+    for row in kept(rows, request.where):
+        key = tuple(evaluate(part, row) for part in request.keys)
+        groups.setdefault(key, []).append(row)
+    return {
+        key: [
+            int(value)
+            for m in request.measurements
+            for value in combine(
+                m, [np.array([primitive(p, members)], dtype=object) for p in primitives(m)]
+            )[0]
+        ]
+        for key, members in groups.items()
+    }
+
+
+def operations(expr: Expr | None) -> set[str]:
+    """The operations in an expression."""
+    if not isinstance(expr, Call):
+        return set()
+    return {expr.op}.union(*(operations(arg) for arg in expr.args))

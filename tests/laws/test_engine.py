@@ -1,0 +1,337 @@
+"""The laws of engines: what comes out sealed is what the reference computes in plain Python.
+
+Random tables hold what data holds at its worst; random statements are bound from SQL. An engine
+joins by adding itself to `ENGINES`: a function from columns to the engine over them and the rows
+as its source has them.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from math import inf, nan
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as some
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import reference
+from statements import KEYS, Writer
+
+from adomnia.engines import translate
+from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.engine import Request
+from adomnia.errors import QuestionError
+from adomnia.mechanisms.unseal import unseal
+from adomnia.queries.measurement import Moments, Quantile, unit_of
+from adomnia.queries.operations import OPERATIONS
+from adomnia.queries.sql.bind import bind
+from adomnia.queries.strategy import plan_measurements
+from adomnia.schema.domain import Categories, Dates, Grid, Open
+from adomnia.schema.table import Attribute, PublicTable, Table
+
+DOMAINS = {
+    "age": Grid(Fraction(0), Fraction(20)),
+    "t": Grid(Fraction(-7), Fraction(5)),
+    "price": Grid(Fraction(-1), Fraction(2), Fraction(1, 20)),
+    "tens": Grid(Fraction(-30), Fraction(50), Fraction(10)),
+    "big": Grid(Fraction(-(10**15)), Fraction(10**15)),
+    "far": Grid(Fraction(10**15 - 1000), Fraction(10**15)),
+    "note": Grid(Fraction(0), Fraction(9)),
+    "code": Categories((7, 3, 5)),
+    "kind": Categories((1, 2), other=9),
+    "sex": Categories(("F", "M"), other="other"),
+    "city": Categories(("Ulm", "Köln", "", "a_b", "O'Hara")),
+    "flag": Categories((True, False)),
+    "day": Dates(date(2019, 12, 28), date(2021, 3, 3)),
+    "moment": Dates(date(2020, 1, 1), date(2020, 12, 31)),
+    "name": Open(),
+}
+TYPES = {
+    "age": "BIGINT", "t": "DOUBLE", "price": "DECIMAL(18,4)", "tens": "DOUBLE", "big": "HUGEINT",
+    "far": "BIGINT", "note": "VARCHAR", "code": "VARCHAR", "kind": "BIGINT", "sex": "VARCHAR",
+    "city": "VARCHAR", "flag": "BOOLEAN", "day": "DATE", "moment": "TIMESTAMP", "name": "VARCHAR",
+}  # fmt: skip
+REGIONS = PublicTable("towns", "city", ("city", "land"), (("Ulm", "BW"), ("Köln", "NW")))
+ATTRIBUTES = {name: Attribute(name, domain) for name, domain in DOMAINS.items()}
+TABLE = Table("people", ATTRIBUTES, public={"towns": REGIONS})
+
+# Rows
+
+
+words = some.one_of(
+    some.none(),
+    some.sampled_from(
+        ["F", "M", "m", "", " ", "Ulm", "Köln", "KÖLN", "a_b", "axb", "O'Hara", "12", "1e400",
+         "nan", "-inf", "0x10", "7", "3.4", " 5 ", "1_0", "٣", "%", "\\", "ß", "\u212a", "é",
+         "e\u0301",
+         "a\nb", 'q"q', "a,b", "2020-02-30", "TRUE", "😀", "NULL", "'; DROP TABLE people; --"]
+    ),
+    some.text(some.characters(codec="utf-8", exclude_characters="\0\r"), max_size=4),
+)  # fmt: skip
+floats = some.one_of(
+    some.none(),
+    some.sampled_from([nan, inf, -inf, 1e300, -1e300, 5e-324, -0.0, 2.5, -2.5, 14.999]),
+    some.floats(-40, 60, width=32),
+)  # fmt: skip
+days = some.one_of(
+    some.none(),
+    some.sampled_from([date(1, 1, 1), date(9999, 12, 31), date(2020, 2, 29), *reference.FAR]),
+    some.dates(date(2019, 12, 1), date(2021, 4, 1)),
+)
+
+
+def beside(values, *others):
+    return some.one_of(some.none(), values, some.sampled_from(others or (None,)))
+
+
+VALUES = {
+    "age": beside(some.integers(-5, 25), 2**63 - 1, -(2**63)),
+    "t": floats,
+    "price": beside(some.decimals(-3, 3, places=4), Decimal("99999999999999.9999")),
+    "tens": floats,
+    "big": beside(some.integers(-9, 9), 2**126, -(2**126), 10**15, 1 - 10**15),
+    "far": beside(some.integers(10**15 - 1005, 10**15 + 5)),
+    "note": words,
+    "code": words,
+    "kind": beside(some.integers(0, 4), 2**62),
+    "sex": words,
+    "city": words,
+    "flag": some.sampled_from([None, True, False]),
+    "day": days,
+    "moment": beside(some.datetimes(datetime(2019, 6, 1), datetime(2021, 6, 1))),
+    "name": words,
+}
+assert {*VALUES} == {*TYPES} == {*DOMAINS}
+tables = some.lists(some.fixed_dictionaries(VALUES), max_size=12)
+
+# Engines: each takes rows and gives the engine, and the rows as its source has them.
+
+
+def _filled(path, rows):
+    connection = duckdb.connect(path)
+    connection.execute("SET TimeZone = 'UTC'")
+    columns = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
+    connection.execute(f"CREATE TABLE people ({columns})")
+    if rows:
+        marks = ", ".join(f"CAST(? AS {kind})" for kind in TYPES.values())
+        connection.executemany(
+            f"INSERT INTO people VALUES ({marks})", [[row[name] for name in TYPES] for row in rows]
+        )
+    return connection
+
+
+@contextmanager
+def from_database(rows):
+    with TemporaryDirectory() as folder:
+        path = f"{folder}/people.duckdb"
+        _filled(path, rows).close()
+        with _closing(DuckDB(path, "people", DOMAINS)) as engine:
+            yield engine, rows
+
+
+@contextmanager
+def from_parquet(rows):
+    far = {**dict.fromkeys(reference.FAR)}
+    rows = [row | {"day": None if row["day"] in far else row["day"]} for row in rows]
+    with TemporaryDirectory() as folder, _filled(":memory:", rows) as connection:
+        half = len(rows) // 2
+        for number, part in enumerate((f"LIMIT {half}", f"OFFSET {half}")):
+            file = f"{folder}/{number}.parquet"
+            # HUGEINT has no Parquet type of its own.
+            connection.execute(f"COPY (SELECT * FROM people {part}) TO '{file}' (FORMAT parquet)")
+        rows = [row | {"big": None if row["big"] is None else float(row["big"])} for row in rows]
+        with _closing(DuckDB(folder, "people", DOMAINS)) as engine:
+            yield engine, rows
+
+
+@contextmanager
+def from_csv(rows):
+    with TemporaryDirectory() as folder, _filled(":memory:", rows) as connection:
+        connection.execute(f"COPY people TO '{folder}/people.csv' (HEADER, FORCE_QUOTE *)")
+        texts = ", ".join(f"CAST({name} AS VARCHAR)" for name in TYPES)
+        found = connection.execute(f"SELECT {texts} FROM people").fetchall()
+        rows = [
+            {name: text or None for name, text in zip(TYPES, row, strict=True)} for row in found
+        ]
+        with _closing(DuckDB(f"{folder}/people.csv", "people", DOMAINS)) as engine:
+            yield engine, rows
+
+
+@contextmanager
+def _closing(engine):
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+ENGINES = {"database": from_database, "parquet": from_parquet, "csv": from_csv}
+every_engine = pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
+
+# Statements
+
+
+def asked(sql, table=TABLE):
+    """The request of a statement and its quantiles; None where it is refused."""
+    try:
+        question = bind(sql, table, tuple(DOMAINS))
+        found = plan_measurements(question).measurements
+        [unit_of(m) for m in found if isinstance(m, Moments)]
+    except (QuestionError, ValueError):
+        return None
+    additive = tuple(m for m in found if not isinstance(m, Quantile))
+    request = Request(table, question.where, question.keys, additive)
+    return request, [m for m in found if isinstance(m, Quantile)]
+
+
+def check(engine, rows, sql, slack=0):
+    """The engine's answers are the reference's, number by number."""
+    found = asked(sql)
+    if found is None:
+        return False
+    request, quantiles = found
+    if request.measurements:
+        for sealed, wanted in zip(
+            engine.measure(request), reference.measured(request, rows), strict=True
+        ):
+            got = unseal(sealed)
+            assert got.shape == wanted.shape
+            off = np.abs(got.astype(object) - wanted.astype(object))
+            assert (off <= slack).all(), sql
+    for quantile in quantiles:
+        got = unseal(engine.histogram(request, quantile))
+        plain = {c: list(zip(v.tolist(), n.tolist(), strict=True)) for c, (v, n) in got.items()}
+        assert plain == reference.listed(request, quantile, rows), sql
+    return True
+
+
+@every_engine
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+)
+@given(rows=tables, seed=some.integers(0, 2**32))
+def test_sealed_values_are_the_reference(make, rows, seed):
+    writer = Writer(seed)
+    with make(rows) as (engine, raw):
+        clean = reference.clean_rows(raw, ATTRIBUTES)
+        answered = [check(engine, clean, writer.statement()) for _ in range(12)]
+    assert any(answered)
+
+
+NASTY = [
+    dict(zip(VALUES, row, strict=True))
+    for row in [
+        (2**63 - 1, nan, Decimal("0.0500"), inf, 2**126, 10**15, "1e400", "٣", 2**62, "'", "Ulm",
+         True, "infinity", datetime(2020, 2, 29, 23), "%"),
+        (-(2**63), -inf, Decimal("-9.9999"), -inf, -(2**126), 0, "text", "7", 1, "F", "",
+         None, "-infinity", datetime(1, 1, 1), ""),
+        (0, 0.0, Decimal("0"), 0.0, 0, 10**15 - 3, "0", "3.4", 0, "M", "Köln",
+         False, "99999-01-01", datetime(9999, 12, 31), "a\nb"),
+        (None,) * len(VALUES),
+        (7, -7.0, Decimal("0.0750"), 15.0, -1, 10**15 - 1000, "9", " 5 ", 2, "other", "a_b",
+         True, date(2020, 2, 29), datetime(2020, 12, 31), "Köln"),
+    ]
+]  # fmt: skip
+EXPRESSIONS = {
+    "add": "age + t", "sub": "age - t", "mul": "age * t", "restep": "age * 3",
+    "neg": "-t", "abs": "ABS(t)",
+    "sign": "SIGN(t)", "scale": "age + 0.5", "div": "big / age", "mod": "age % t",
+    "least": "LEAST(age, t)", "greatest": "GREATEST(age, t)", "eq": "CASE WHEN age = t THEN 5 END",
+    "ne": "CASE WHEN age <> t THEN 5 END", "lt": "CASE WHEN age < t THEN 5 END",
+    "le": "CASE WHEN age <= t THEN 5 END", "gt": "CASE WHEN age > t THEN 5 END",
+    "ge": "CASE WHEN age >= t THEN 5 END", "and": "CASE WHEN flag AND age > 3 THEN 5 END",
+    "or": "CASE WHEN flag OR age > 3 THEN 5 END", "not": "CASE WHEN NOT flag THEN 5 END",
+    "is_null": "CASE WHEN age IS NULL THEN 7 ELSE 2 END",
+    "in": "CASE WHEN city IN ('Ulm') THEN 5 END",
+    "like": "CASE WHEN name LIKE 'K%' THEN 5 ELSE 2 END",
+    "case": "CASE WHEN flag THEN age ELSE t END",
+    "map": "LENGTH(city)", "extract": "EXTRACT(doy FROM day)",
+    "trunc": "DATE_TRUNC('quarter', day) - DATE_TRUNC('week', day)", "days": "day - moment",
+}  # fmt: skip
+REAL = ["SQRT(age)", "SQRT(t)", "LN(age)", "LN(price)", "EXP(t)", "SQRT(big)"]
+
+
+@every_engine
+def test_every_operation_on_rows_that_would_raise(make):
+    seen = set()
+    with make(NASTY) as (engine, raw):
+        rows = reference.clean_rows(raw, ATTRIBUTES)
+        for op, text in EXPRESSIONS.items():
+            found = asked(f"SELECT SUM({text}) FROM people")
+            seen |= reference.operations(found[0].measurements[0].argument)
+            for sql in (
+                f"SELECT SUM({text}), COUNT({text}), AVG({text}) FROM people",
+                f"SELECT MEDIAN({text}) FROM people GROUP BY city",
+                f"SELECT kind, COUNT(*) FROM people WHERE {text} > 1 GROUP BY kind",
+            ):
+                assert check(engine, rows, sql), (op, sql)
+        for text in REAL:
+            found = asked(f"SELECT SUM({text}) FROM people")
+            seen |= reference.operations(found[0].measurements[0].argument)
+            assert check(engine, rows, f"SELECT SUM({text}) FROM people", slack=len(NASTY))
+    assert seen == {*OPERATIONS}
+
+
+def test_every_operation_has_a_template():
+    assert {*translate._TEMPLATES} == {*OPERATIONS}
+
+
+@every_engine
+@pytest.mark.parametrize("rows", [[], NASTY[:1], NASTY[3:4]], ids=["none", "one", "nulls"])
+def test_small_tables(make, rows):
+    with make(rows) as (engine, raw):
+        clean = reference.clean_rows(raw, ATTRIBUTES)
+        for key in KEYS:
+            sql = f"SELECT COUNT(*), SUM(age), AVG(far) FROM people GROUP BY {key}"
+            assert check(engine, clean, sql)
+            assert check(engine, clean, f"SELECT MEDIAN(price) FROM people GROUP BY {key}")
+        assert check(engine, clean, "SELECT COUNT(*), SUM(big), VAR_SAMP(far) FROM people")
+
+
+@every_engine
+def test_keys_that_are_not_public(make):
+    rows = NASTY * 3
+    with make(rows) as (engine, raw):
+        clean = reference.clean_rows(raw, ATTRIBUTES)
+        for sql in ("SELECT name, COUNT(*), SUM(age), VAR_SAMP(far) FROM people GROUP BY name",
+                    "SELECT name, sex, COUNT(*) FROM people WHERE age > 3 GROUP BY name, sex",
+                    "SELECT name, COUNT(*) FROM people WHERE FALSE GROUP BY name"):  # fmt: skip
+            request, _ = asked(sql)
+            keys, values = unseal(engine.keyed(request))
+            got = {key: row.tolist() for key, row in zip(keys, values, strict=True)}
+            assert len(got) == len(keys)
+            assert got == reference.keyed(request, clean)
+
+
+@every_engine
+def test_public_tables_are_joined(make):
+    sql = "SELECT land, COUNT(*) FROM people JOIN towns ON people.city = towns.city GROUP BY land"
+    with make(NASTY * 2) as (engine, raw):
+        assert check(engine, reference.clean_rows(raw, ATTRIBUTES), sql)
+
+
+@every_engine
+def test_columns_and_version_read_no_rows(make):
+    with make(NASTY) as (engine, _):
+        assert set(engine.columns()) == {*DOMAINS}
+        assert engine.version() == engine.version() != ""
+
+
+@every_engine
+def test_what_comes_out_is_sealed(make):
+    with make(NASTY) as (engine, _):
+        request, _ = asked("SELECT SUM(age) FROM people")
+        assert repr(engine.measure(request)) == "(<sealed>,)"

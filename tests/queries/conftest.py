@@ -1,0 +1,6 @@
+"""Lets these tests share the table they ask about."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,117 @@
+"""The house itself: what must be in it, what must never be, and how fast its door opens."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import adomnia
+
+TOP = Path(__file__).parents[1]
+PROJECT = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))
+SKIPPED = {".git", ".venv", "__pycache__", "node_modules", "build", "dist"}
+MODULES = sorted(found.name for found in pkgutil.walk_packages(adomnia.__path__, prefix="adomnia."))
+
+
+def files(*endings: str) -> list[Path]:
+    """Every file of the project with one of these endings."""
+    return [
+        Path(folder) / name
+        for folder, inside, names in os.walk(TOP)
+        if not inside.__setitem__(
+            slice(None), [d for d in inside if d not in SKIPPED and not d.endswith("_cache")]
+        )
+        for name in names
+        if name.endswith(endings)
+    ]
+
+
+def test_the_import_is_quick():
+    """A person waits for it at every command: nothing slow is loaded, and it takes half a second.
+
+    Processor time, and some slack, because the tests load the machine.
+    """
+    program = (
+        "import sys, time, adomnia\n"
+        "slow = {'pandas', 'polars', 'scipy', 'rich', 'dp_accounting', 'mpmath'}\n"
+        "print(time.process_time(), *(slow & set(sys.modules)))"
+    )
+    ran = [
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        for _ in range(2)
+    ]
+    times = [float(run.stdout.split()[0]) for run in ran]
+    assert ran[0].stdout.split()[1:] == []
+    assert min(times) < 1.5
+
+
+def test_the_version_is_one():
+    assert PROJECT["project"]["version"] == adomnia.__version__
+    assert f"[{adomnia.__version__}]" in (TOP / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_the_licence_is_whole():
+    text = (TOP / "LICENSE").read_text("utf-8")
+    assert "Apache License" in text
+    assert "END OF TERMS AND CONDITIONS" in text
+
+
+def test_the_lock_pins_every_dependency():
+    lock = (TOP / "requirements.lock").read_text("utf-8")
+    pinned = {line.split("==")[0].lower() for line in lock.splitlines() if "==" in line}
+    extras = PROJECT["project"]["optional-dependencies"].values()
+    wanted = [*PROJECT["project"]["dependencies"], *(part for extra in extras for part in extra)]
+    names = {re.match(r"[\w.-]+", part).group().lower().replace("_", "-") for part in wanted}
+    assert names - {"adomnia"} <= pinned
+    assert "://" not in lock
+    assert all(re.match(r"[\w.-]+==[\w.!+-]+( ;.*)?$", line) for line in lock.splitlines())
+
+
+def test_ci_does_what_a_person_does():
+    lines = (TOP / ".ci/run").read_text("utf-8").splitlines()
+    assert lines[0] == "#!/usr/bin/env bash"
+    assert lines[-1] == "exec make test"
+    assert os.access(TOP / ".ci/run", os.X_OK)
+
+
+def test_no_file_knows_a_machine_or_a_registry():
+    """No home folder, no path of a machine, no host that serves packages."""
+    wrong = re.compile("/" + "root/|/home/\\w|/" + "work/|files\\.pythonhosted|pypi" + "\\.org")
+    found = [
+        str(file.relative_to(TOP))
+        for file in files(".py", ".md", ".toml", ".lock", ".svg", "Makefile", "run")
+        if wrong.search(file.read_text("utf-8"))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_what_a_module_offers_exists_and_is_documented(name):
+    module = importlib.import_module(name)
+    assert module.__doc__, name
+    for public in getattr(module, "__all__", []):
+        assert hasattr(module, public), f"{name}.{public}"
+        made = getattr(module, public)
+        if getattr(made, "__module__", None) == name and callable(made):
+            assert made.__doc__ or getattr(made, "help", None), f"{name}.{public}"
+
+
+def test_a_rooms_docstring_is_one_sentence():
+    for file in (TOP / "src/adomnia").glob("*/__init__.py"):
+        text = ast.get_docstring(ast.parse(file.read_text("utf-8")))
+        assert text, file
+        assert "\n" not in text
+
+
+def test_the_notes_travel_with_the_package():
+    assert "**/*.md" in PROJECT["tool"]["setuptools"]["package-data"]["adomnia"]
+    assert list((TOP / "src/adomnia").rglob("*.md"))

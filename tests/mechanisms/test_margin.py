@@ -175,3 +175,15 @@ def test_confidences_close_to_one_fall_back_on_a_bound():
 def test_impossible_confidences_are_refused(confidence):
     with pytest.raises(ValueError, match="between 0 and 1"):
         margin([(1, lap(1))], confidence)
+
+
+@pytest.mark.parametrize(
+    "scale", [Fraction(1, 3), Fraction(1, 20), Fraction(1, 50), Fraction(1, 10**6)]
+)
+@pytest.mark.parametrize("weights", [(1, 1), (0.5, 0.25), (0.5, 1 / 3, 0.1)])
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_sums_of_very_small_noise_have_a_margin(scale, weights, kind):
+    found = margin([(weight, Noise(kind, scale)) for weight in weights], 0.95)
+    assert 0 <= found <= 4 * sum(weights)
+    if scale <= Fraction(1, 20):
+        assert found == 0

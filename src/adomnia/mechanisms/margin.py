@@ -161,8 +161,8 @@ def _merged(groups: list[_Group], doubt: float) -> list[_Group]:
 def _several(groups: list[_Group], doubt: float) -> float:
     """The margin of a sum, from its characteristic function."""
     unit = math.hypot(*(group.deviation() for group in groups))
-    if unit == 0:
-        return 0
+    if unit == 0 or sum(group.many * _stirred(group.noise) for group in groups) <= doubt:
+        return 0  # they are all zero more often than is asked
     reach = _reach(groups, unit, math.log(2 / doubt))
     if doubt < FINEST:
         return reach
@@ -171,6 +171,15 @@ def _several(groups: list[_Group], doubt: float) -> float:
     if step and reach / step < POINTS:
         return _lattice(groups, doubt, step, reach)
     return _smooth(groups, doubt, unit, reach)
+
+
+def _stirred(noise: Noise) -> float:
+    """An upper bound of the probability that a noise is not zero."""
+    if noise.kind == "gaussian":
+        odds = 2 * math.exp(-min(700.0, float(1 / (2 * noise.parameter))))
+        return min(1.0, 2 * odds)  # the further terms of the series are smaller together
+    ratio = math.exp(-min(700.0, float(1 / noise.parameter)))
+    return 2 * ratio / (1 + ratio)
 
 
 def _reach(groups: list[_Group], unit: float, exponent: float) -> float:

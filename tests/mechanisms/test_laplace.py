@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from seeded import SeededBits
@@ -107,6 +108,56 @@ def test_slow_and_fast_candidates_are_thinned_alike():
     kept = [each for each in slow if each is not None]
     assert abs(len(kept) - fast.size) < 150
     assert set(kept) == set(fast.tolist()) == {-(2400 + k) - 1 for k in range(16)}
+
+
+@pytest.mark.parametrize(
+    ("variance", "shift"),
+    [(Fraction(4096), 1), (Fraction(10**6), 4), (Fraction(10**10, 7), 10), (Fraction(10**14), 18)],
+)
+def test_a_coin_below_its_limit_is_certain(variance, shift):
+    limits, width = gaussian._limits(variance, shift), gaussian._word(shift)
+    spare = gaussian._spare(shift)
+    assert limits[-1] == 0, "blocks further out are never certain"
+    assert 10 * math.sqrt(variance) < limits.size // 2 << shift
+    for index, limit in enumerate(limits.tolist()[:-1]):
+        coin, left = divmod(limit, 1 << width - spare)
+        assert left == 0
+        start, last = (index >> 1 << shift) + (index & 1), (1 << shift) - 1
+        largest = last * (2 * start + last) / (2 * variance)
+        least = mpmath.exp(-mpmath.mpf(largest.numerator) / largest.denominator)
+        assert mpmath.mpf(coin) / (1 << spare) <= least
+    assert (limits[:100] >= 0.8 * 2**width).all(), "and nearly all are, near the middle"
+
+
+@pytest.mark.parametrize("index", [0, 1, 40, 41, 300, 301])
+def test_every_word_is_kept_as_exact_numbers_say(index):
+    variance, shift, block = Fraction(10**6), 4, 16
+    words = np.arange(1 << 16, dtype=np.uint16)
+
+    class Words(SeededBits):
+        served = False
+
+        def words(self, n):
+            if self.served:
+                return super().words(n)
+            self.served = True
+            return words.view(np.uint64)
+
+    kept = gaussian._candidates(variance, shift, np.full(words.size, index), Words(8))
+    start, negative = (index >> 1) * block, index & 1
+    counts = np.bincount((kept ^ -negative) - start, minlength=block)
+    for rest, count in enumerate(counts.tolist()):
+        exponent = rest * (2 * (start + negative) + rest) / (2 * variance)
+        share = 4096 * math.exp(-exponent)  # of 4096 coins all but one are decided by 12 bits
+        assert math.floor(share) <= count <= math.ceil(share)
+
+
+def test_compact_draws_are_the_same_in_fewer_bytes():
+    for variance in (Fraction(5), Fraction(10**9)):
+        short = gaussian.compact(variance, 1000, SeededBits(9))
+        assert short.dtype == np.int32
+        assert short.tolist() == gaussian.sample(variance, 1000, SeededBits(9)).tolist()
+    assert gaussian.compact(Fraction(10**20), 1000, SeededBits(9)).dtype == np.int64
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1), Fraction(40)])

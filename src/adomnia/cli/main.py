@@ -18,6 +18,7 @@ from adomnia.cli.demo import demo
 from adomnia.cli.init import init
 from adomnia.cli.ledger import ledger
 from adomnia.cli.plan import plan
+from adomnia.cli.release import release
 from adomnia.cli.why import why
 from adomnia.errors import AdomniaError
 
@@ -43,7 +44,7 @@ def cli() -> None:
     """
 
 
-for _verb in (init, ask, plan, budget, ledger, demo, why):
+for _verb in (init, ask, plan, release, budget, ledger, demo, why):
     cli.add_command(_verb)
 
 

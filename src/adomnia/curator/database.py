@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -10,12 +11,13 @@ from uuid import uuid4
 from adomnia.curator.books import state_of
 from adomnia.curator.desk import Desk
 from adomnia.curator.policy import Policy, line_of, read_policy
+from adomnia.curator.publish import Order, Progress, Prospect, Publication, prospect, publish
 from adomnia.curator.session import Session
-from adomnia.errors import NotAllowedError, PolicyError
+from adomnia.errors import NotAllowedError, PolicyError, QuestionError
 from adomnia.ledger.entry import Entry
 from adomnia.ledger.journal import Verification
 from adomnia.privacy.composition import Budget
-from adomnia.privacy.loss import Amount, exact
+from adomnia.privacy.loss import Amount, Loss, exact
 from adomnia.queries.question import Question
 
 __all__ = ["CURATOR", "Database", "open_database"]
@@ -52,6 +54,29 @@ class Database:
     def bind(self, sql: str) -> Question:
         """The question that a statement asks of this data."""
         return self.desk.bind(sql)
+
+    def plan_release(  # noqa: PLR0913 (a door: what may be said is said by name)
+        self,
+        *,
+        ways: int | None = None,
+        marginals: Iterable[str | Sequence[str]] = (),
+        epsilon: Amount | None = None,
+        rho: Amount | None = None,
+        method: str = "microdata",
+        unbiased: bool = False,
+        confidence: float = 0.95,
+    ) -> Prospect:
+        """The tables a release would hold, their expected errors and its cost; spends nothing."""
+        listed = tuple(_attributes(part) for part in marginals)
+        loss = _loss(epsilon, rho)
+        return prospect(self.desk, Order(loss, ways, listed, method, unbiased, confidence))
+
+    def release(
+        self, planned: Prospect, *, analyst: str | None = None, progress: Progress | None = None
+    ) -> Publication:
+        """Pay for a planned release, measure once, and make tables that agree with each other."""
+        session = self.session(analyst)
+        return publish(self.desk, planned, session.budgets, session.analyst, progress)
 
     def budget(self) -> dict[str, Any]:
         """What is spent and left: of the data, and of every analyst."""
@@ -92,3 +117,18 @@ def open_database(policy: str | Path = "adomnia.toml") -> Database:
             line_of(read, ("privacy", "confirmed")),
         )
     return Database(read)
+
+
+def _attributes(marginal: str | Sequence[str]) -> tuple[str, ...]:
+    """The names in one marginal: a list, or a text with commas."""
+    parts = marginal.split(",") if isinstance(marginal, str) else marginal
+    return tuple(part.strip() for part in parts)
+
+
+def _loss(epsilon: Amount | None, rho: Amount | None) -> Loss:
+    if (epsilon is None) == (rho is None):
+        raise QuestionError("a release costs an epsilon or a rho", "for example epsilon = 1")
+    if epsilon is not None:
+        return Loss.pure(exact(epsilon))
+    assert rho is not None
+    return Loss.concentrated(exact(rho, "rho"))

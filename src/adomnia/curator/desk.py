@@ -13,6 +13,7 @@ from adomnia.curator import reading
 from adomnia.curator.books import open_journal
 from adomnia.curator.plan import Asked, make_plan
 from adomnia.curator.policy import Policy, line_of
+from adomnia.curator.register import released
 from adomnia.curator.reuse import Known, Memory
 from adomnia.curator.source import open_engine, read_public
 from adomnia.errors import AdomniaError, PolicyError
@@ -26,10 +27,10 @@ __all__ = ["Desk"]
 
 @dataclass
 class _Recalled:
-    """A memory, and how many answers of its analyst it has taken in."""
+    """A memory, and how many answers to each analyst it has looked at."""
 
     memory: Memory
-    count: int
+    counts: dict[str, int]
 
 
 class Desk:
@@ -54,15 +55,19 @@ class Desk:
         return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
     def known(self, analyst: str) -> Memory:
-        """What this analyst has been told of this version of the data."""
-        memory = self._memories.setdefault((analyst, self.version()), _Recalled(Memory(), 0))
-        answers = list(self.journal.account().answers(analyst))
-        for _, reserved, body in answers[memory.count :]:
-            if body.get("version") == self.version():
-                for known in self._recall(str(reserved["statement"]), body):
-                    memory.memory.add(known)
-        memory.count = len(answers)
-        return memory.memory
+        """What this analyst has been told of this version of the data, and what everybody was."""
+        version, account = self.version(), self.journal.account()
+        recalled = self._memories.setdefault((analyst, version), _Recalled(Memory(), {}))
+        for name in {analyst, *account.analysts}:
+            answers = list(account.answers(name))
+            for _, reserved, body in answers[recalled.counts.get(name, 0) :]:
+                if body.get("version") == version:
+                    own = name == analyst and "readings" in body
+                    found = self._recall(str(reserved["statement"]), body) if own else ()
+                    for known in (*found, *released(self.policy, body.get("marginals", ()))):
+                        recalled.memory.add(known)
+            recalled.counts[name] = len(answers)
+        return recalled.memory
 
     def close(self) -> None:
         """Let go of the data and the ledger."""

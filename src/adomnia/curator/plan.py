@@ -6,7 +6,7 @@ It rests on the question and the policy alone; no data is read and nothing is sp
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from adomnia.curator.policy import Policy
@@ -96,7 +96,20 @@ def _sensitivity(question: Question, policy: Policy, measurement: Measurement) -
     if isinstance(measurement, Distinct) and not question.open:
         shown = len(visible(question.keys, policy.attributes))  # `reading` releases no others
     setting = Setting(question.where, question.keys, policy.unit, shown)
-    return sensitivity(measurement, setting, policy.neighbors)
+    bound = sensitivity(measurement, setting, policy.neighbors)
+    if bound.l1 == 0 and not _is_public(question, measurement, policy):
+        return replace(bound, l1=Fraction(1), l2_squared=Fraction(1), exact=False)
+    return bound
+
+
+def _is_public(question: Question, measurement: Measurement, policy: Policy) -> bool:
+    """Whether an exact value may leave: the number of rows, where all neighbours have as many.
+
+    Nothing else is ever answered without noise, even where it could be shown never to change:
+    a slip in such an argument must not open the data.
+    """
+    counts = measurement == Counts((None,)) and question.where is None and not question.keys
+    return counts and policy.neighbors.replaces and policy.neighbors.rows is None
 
 
 def _share(asked: Asked, parts: int) -> Asked:

@@ -28,7 +28,9 @@ _SECTIONS: Mapping[str, frozenset[str]] = {
     "privacy": frozenset(
         {"neighbors", "unit", "max_rows", "group", "epsilon", "delta", "rho", "confirmed"}
     ),
-    "attributes": frozenset({"kind", "values", "other", "low", "high", "step", "nullable"}),
+    "attributes": frozenset(
+        {"kind", "values", "other", "low", "high", "step", "nullable", "sensitive"}
+    ),
     "analysts": frozenset({"epsilon", "delta", "rho"}),
     "public": frozenset({"source", "key"}),
     "ledger": frozenset({"url"}),
@@ -227,8 +229,10 @@ def _text(
     return value
 
 
-def _flag(reader: _Reader, part: Mapping[str, Any], path: tuple[str, ...]) -> bool:
-    value = part.get(path[-1], False)
+def _flag(
+    reader: _Reader, part: Mapping[str, Any], path: tuple[str, ...], default: bool = False
+) -> bool:
+    value = part.get(path[-1], default)
     if not isinstance(value, bool):
         reader.fail(f"{path[-1]} must be true or false", "", path)
     return value
@@ -289,7 +293,9 @@ def _attributes(reader: _Reader) -> dict[str, Attribute]:
     for name, part in reader.tree.get("attributes", {}).items():
         path = ("attributes", name)
         domain = reader.guard(path, partial(_domain, reader, part, path))
-        found[name] = Attribute(name, domain, _flag(reader, part, (*path, "nullable")))
+        nullable = _flag(reader, part, (*path, "nullable"))
+        sensitive = _flag(reader, part, (*path, "sensitive"), default=True)
+        found[name] = Attribute(name, domain, nullable, sensitive)
     return found
 
 

@@ -34,13 +34,17 @@ WIDEST = Fraction(10**300)
 
 @dataclass(frozen=True)
 class Known:
-    """One measurement that was released: of which rows, over which cells, and how it came out."""
+    """One measurement that was released: of which rows, over which cells, and how it came out.
+
+    The cells of a `single` one are not independent, so they can be taken but not summed.
+    """
 
     where: Expr | None
     keys: tuple[Expr, ...]
     measurement: Measurement
     reading: Reading
     selected: tuple[tuple[object, ...], ...] | None = None
+    single: bool = False
 
 
 class Memory:
@@ -111,6 +115,8 @@ def _serve(plan: Plan, step: Step, known: Known) -> _Served | None:
     if _hopeless(step, known.reading):
         return None
     coarser = _coarser(plan, step, known)
+    if coarser is not None and known.single and coarser.terms.max(initial=0) > 1:
+        return None
     return (coarser, None) if coarser is not None and _accurate(step, coarser) else None
 
 

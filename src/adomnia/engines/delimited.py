@@ -1,7 +1,8 @@
 """Delimited text: CSV files with all that can be wrong with them.
 
 Names and delimiter come from the first line alone, which is public; nothing is guessed from the
-rows, so no row changes how another is read. A row that is too short is filled with NULL, one
+rows. Only a quote that is left open joins lines of the file to one row: rows are what the file's
+quoting makes of it (`clean.md`). A row that is too short is filled with NULL, one
 that is too long is cut or left out. Text that is not UTF-8 is read line by line as Latin-1, so
 that every byte has a meaning.
 """

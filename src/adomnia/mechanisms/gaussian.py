@@ -17,7 +17,7 @@ from adomnia.mechanisms import laplace
 from adomnia.mechanisms.exponential import coin, enclose, under
 from adomnia.mechanisms.randomness import SYSTEM, Bits, Interval, Table, narrow
 
-__all__ = ["probability", "sample"]
+__all__ = ["compact", "probability", "sample"]
 
 FEW = 64
 LARGEST = 1 << 90
@@ -26,6 +26,12 @@ SLACK = 2.0**-44
 
 def sample(variance: Fraction, size: int, bits: Bits = SYSTEM) -> NDArray[Any]:
     """`size` independent draws; int64, or Python integers where 62 bits might not hold them."""
+    drawn = compact(variance, size, bits)
+    return drawn if drawn.dtype == object else drawn.astype(np.int64, copy=False)
+
+
+def compact(variance: Fraction, size: int, bits: Bits = SYSTEM) -> NDArray[Any]:
+    """The same; int32 where many are drawn and 30 bits hold them all."""
     if variance < 0:
         raise ValueError("a variance is not negative")
     if variance == 0:
@@ -64,19 +70,49 @@ def _candidates(
     variance: Fraction, shift: int, index: NDArray[np.int64], bits: Bits
 ) -> NDArray[Any]:
     """Signed integers in the blocks given, uniform in each and then thinned out exactly."""
-    if int(index.max()).bit_length() + shift > 61:  # never seen: odds of about 2^(-2^27)
+    digits = int(index.max()).bit_length() + shift
+    if digits > 61:  # never seen: odds of about 2^(-2^27)
         slowly = [_candidate(variance, shift, place, bits) for place in index.tolist()]
         return np.array([drawn for drawn in slowly if drawn is not None], object)
-    negative = index & 1
-    start = (index >> 1) << shift
+    short: NDArray[Any] = index.astype(np.int32 if digits <= 30 else np.int64)
+    signed: NDArray[Any] = ((short >> 1) << shift) ^ -(short & 1)
     if shift == 0:
-        return start ^ -negative
-    dtype = np.uint16 if shift <= 16 else np.uint64
-    rest = (narrow(bits, index.size, dtype) >> (8 * np.dtype(dtype).itemsize - shift)).astype(
-        np.int64
-    )
-    accepted = _thin(start + negative, rest, variance, bits)
-    return ((start | rest) ^ -negative)[accepted]
+        return signed
+    width = _word(shift)
+    word = narrow(bits, index.size, f"u{width // 8}")
+    limits = _limits(variance, shift)
+    accepted = word < limits.take(index, mode="clip")
+    signed ^= (word & word.dtype.type((1 << shift) - 1)).astype(short.dtype)
+    unsure = np.flatnonzero(~accepted)
+    few, first = signed[unsure].astype(np.int64), word[unsure] >> (width - _spare(shift))
+    accepted[unsure] = _thin(few, shift, first.astype(np.int64), variance, bits)
+    kept: NDArray[Any] = signed[accepted]
+    return kept
+
+
+def _word(shift: int) -> int:
+    """How many bits are drawn for a candidate's low digits and the first bits of its coin."""
+    return 16 if shift <= 10 else 32 if shift <= 26 else 64
+
+
+def _spare(shift: int) -> int:
+    """How many of them, from the top, are the first bits of its coin."""
+    return min(_word(shift) - shift, 16)
+
+
+@lru_cache(maxsize=64)
+def _limits(variance: Fraction, shift: int) -> NDArray[np.unsignedinteger]:
+    """For each block the number below which a word's coin is heads whatever the low digits are.
+
+    The last entry, 0, stands for all blocks from there on.
+    """
+    spare, last = _spare(shift), (1 << shift) - 1
+    reach = 12 * math.isqrt(math.ceil(variance)) >> shift
+    starts = [(half << shift) + negative for half in range(reach) for negative in (0, 1)]
+    above, below = (last << spare) * variance.denominator, 2 * variance.numerator
+    sure = [max(0, (1 << spare) + -above * (2 * start + last) // below) for start in starts]
+    scaled = [coin << _word(shift) - spare for coin in sure]
+    return np.array([*scaled, 0], f"u{_word(shift) // 8}")
 
 
 def _candidate(variance: Fraction, shift: int, index: int, bits: Bits) -> int | None:
@@ -91,24 +127,36 @@ def _candidate(variance: Fraction, shift: int, index: int, bits: Bits) -> int | 
 
 
 def _thin(
-    start: NDArray[np.int64], rest: NDArray[np.int64], variance: Fraction, bits: Bits
+    signed: NDArray[np.int64],
+    shift: int,
+    first: NDArray[np.int64],
+    variance: Fraction,
+    bits: Bits,
 ) -> NDArray[np.bool_]:
-    """True with probability exp(-rest (2 start + rest) / (2 variance)), each on its own."""
-    drawn = narrow(bits, rest.size, np.uint32)
-    point = drawn * 2.0**-32
+    """True with probability exp(-rest (2 start + rest) / (2 variance)), each on its own.
+
+    `first` are the first bits of each uniform number; 32 more are drawn.
+    """
+    width = _spare(shift) + 32
+    negative = signed < 0
+    whole = signed ^ -negative.astype(np.int64)
+    rest = whole & ((1 << shift) - 1)
+    start = whole - rest + negative
+    drawn = first << 32 | narrow(bits, first.size, np.uint32)
+    point = drawn * 2.0**-width
     exponent = rest.astype(np.float64) * (2 * start + rest) * float(1 / (2 * variance))
     below = 1 - exponent * (1 - exponent * (0.5 - exponent * (1 / 6)))
-    accepted = point <= below - (SLACK + 2.0**-32)
+    accepted: NDArray[np.bool_] = point <= below - (SLACK + 2.0**-width)
     above = below + (exponent * exponent) * (exponent * exponent) * (1 / 24)
     doubt = ~accepted & ((point < above + SLACK) | (exponent > 1))
     for place in np.flatnonzero(doubt):
         left, right = int(rest[place]), int(start[place])
         exact = left * (2 * right + left) / (2 * variance)
-        accepted[place] = under(int(drawn[place]), 32, exact, bits)
+        accepted[place] = under(int(drawn[place]), width, exact, bits)
     return accepted
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=64)
 def _table(variance: Fraction) -> tuple[int, Table]:
     """How many low binary digits are uniform candidates, and the table of the blocks."""
     shift = max(0, (math.floor(variance).bit_length() - 11) // 2)

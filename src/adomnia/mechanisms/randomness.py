@@ -146,7 +146,7 @@ class Table:
     def draw(self, size: int, bits: Bits) -> NDArray[np.int64]:
         """`size` independent outcomes, as indices into the weights."""
         first = narrow(bits, size, np.uint16)
-        found: NDArray[np.int64] = self._guide[first].astype(np.int64)
+        found: NDArray[np.int64] = self._guide.take(first).astype(np.int64)
         unsure = np.flatnonzero(found < 0)
         if unsure.size:
             found[unsure] = self._settle(first[unsure], bits)

@@ -13,11 +13,15 @@ __all__ = ["Attribute", "PublicTable", "Table"]
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column and its public domain; `nullable` makes NULL a visible group of its own."""
+    """A column and its public domain; `nullable` makes NULL a visible group of its own.
+
+    What is not `sensitive` is public by the curator's word, for the releases that use it.
+    """
 
     name: str
     domain: Domain
     nullable: bool = False
+    sensitive: bool = True
 
 
 @dataclass(frozen=True)

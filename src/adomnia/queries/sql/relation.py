@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, datetime, time
 from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
 
+from adomnia.errors import QuestionError
 from adomnia.queries.expression import Column, Constant, Expr
 from adomnia.queries.operations import call
-from adomnia.queries.ranges import Number, Text, from_domain
+from adomnia.queries.ranges import Day, Text, Truth, from_domain
 from adomnia.queries.sql.binder import Binder
 from adomnia.queries.sql.parse import refuse
 from adomnia.queries.sql.rows import row_binder
@@ -169,7 +171,7 @@ def _join(source: Source, relation: Relation, join: exp.Join) -> Relation:
         raise refuse(source.sql, join, "a public table is joined by JOIN or LEFT JOIN")
     public, alias = source.table.public[name], node.alias or node.name
     key = _join_key(source, relation, join, public, alias)
-    found = _lookups(public, key)
+    found = _lookups(source, public, key)
     if join.args.get("using"):  # one column for both: where they match, they are the same
         found = {name: expr for name, expr in found.items() if name != public.key}
     kept = relation.where
@@ -198,26 +200,51 @@ def _join_key(
     raise refuse(source.sql, on, f"a public table is joined on its key {public.key!r}", hint)
 
 
-def _lookups(public: PublicTable, key: Expr) -> dict[str, Expr]:
+def _lookups(source: Source, public: PublicTable, key: Expr) -> dict[str, Expr]:
     at = public.columns.index(public.key)
+    places = [_index(key, row[at]) for row in public.rows]
+    known = [place for place in places if place is not None]
+    if len(set(known)) < len(known):
+        message = f"two keys of the public table {public.name!r} mean the same value here"
+        raise QuestionError(message, "a join must not make several rows of one", source.sql)
     out: dict[str, Expr] = {}
     for position, name in enumerate(public.columns):
-        pairs = {_index(key, row[at]): _plain(row[position]) for row in public.rows}
-        out[name] = mapped(key, {k: v for k, v in pairs.items() if k is not None})
+        pairs = zip(places, public.rows, strict=True)
+        out[name] = mapped(key, {k: _plain(row[position]) for k, row in pairs if k is not None})
     return out
 
 
 def _index(key: Expr, value: Any) -> Any:
-    """A public key as the private expression would have it: an index, or a text."""
+    """A public key exactly as the private expression would have it; None where it never is.
+
+    It must be of the very type that the engine compares, or the engine would convert it and
+    match, or fail on, rows that the sensitivity knows nothing of.
+    """
+    if value is None:
+        return None
     if isinstance(key.range, Text):
-        return None if value is None else str(value)
-    if not isinstance(key.range, Number):
-        return value
+        return str(value)
+    if isinstance(key.range, Truth):
+        return value if isinstance(value, bool) else None
+    if isinstance(key.range, Day):
+        return _day(value)
     try:
         index = Fraction(str(value)) / key.range.step
     except (ValueError, ZeroDivisionError):
         return None
     return int(index) if index.denominator == 1 else None
+
+
+def _day(value: Any) -> date | None:
+    """A day, or a moment at its beginning, or their ISO text, as a plain date."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            return None
+    if isinstance(value, datetime):
+        return value.date() if value.time() == time() else None
+    return value if isinstance(value, date) else None
 
 
 def _plain(value: Any) -> Any:

@@ -51,7 +51,7 @@ def mapped(bound: Expr, table: Mapping[Any, Any]) -> Expr:
     """A function given value by value, as an expression; values outside the table give NULL."""
     images = [value for value in table.values() if value is not None]
     kinds = {type(value) for value in images}
-    nullable = bound.range.nullable or None in table.values()
+    nullable = bound.range.nullable or None in table.values() or not _covers(table, bound.range)
     if kinds == {bool}:
         spread: Range = Truth(nullable)
     elif kinds == {int}:
@@ -61,6 +61,12 @@ def mapped(bound: Expr, table: Mapping[Any, Any]) -> Expr:
         table = {key: None if value is None else str(value) for key, value in table.items()}
         spread = Text(tuple(dict.fromkeys(str(value) for value in images)), nullable)
     return call("map", bound, params=(tuple(table.items()), spread))
+
+
+def _covers(table: Mapping[Any, Any], spread: Range) -> bool:
+    """Whether the table has a line for every value of the range."""
+    count = count_cells(spread)
+    return count is not None and count <= len(table) and set(cells(spread)) <= set(table)
 
 
 def _extract(binder: Binder, node: exp.Extract) -> Expr:

@@ -1,0 +1,116 @@
+"""`adomnia release`: tables that agree with each other, as a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from adomnia.cli import options, show
+from adomnia.curator.database import open_database
+from adomnia.curator.folder import refuse_taken, write_folder
+from adomnia.curator.publish import METHODS, Prospect, Publication, named
+from adomnia.errors import QuestionError
+from adomnia.report.released import released_page
+
+__all__ = ["release"]
+
+
+@click.command(short_help="Publish tables that agree with each other.")
+@click.option("--ways", type=int, metavar="K", help="All tables of one to K attributes.")
+@click.option(
+    "--marginals", multiple=True, metavar="A,B", help="One table by its attributes; repeatable."
+)
+@click.option("--epsilon", metavar="E", help="What to pay (Laplace noise).")
+@click.option("--rho", metavar="R", help="What to pay, with Gaussian noise (zCDP).")
+@click.option("--out", metavar="DIR", help="The folder to make.")
+@click.option("--microdata", is_flag=True, help="Also the made-up records behind the tables.")
+@click.option(
+    "--unbiased", is_flag=True, help="Right on average, perhaps negative: to be averaged."
+)
+@click.option(
+    "--method", type=click.Choice(["microdata", *METHODS]), default="microdata", show_default=True,
+    help="How tables are made; the others are the paper's own.",
+)  # fmt: skip
+@click.option("--plan", "only_plan", is_flag=True, help="Show the expected errors; spends nothing.")
+@click.option("--analyst", metavar="NAME", help="Who pays; the curator where nobody is named.")
+@options.confidence
+@options.policy
+@options.form
+def release(
+    out: str | None,
+    microdata: bool,
+    only_plan: bool,
+    analyst: str | None,
+    policy: str,
+    form: str,
+    **order: object,
+) -> None:
+    """Publish tables of counts that agree with each other: whole numbers, none negative.
+
+    \b
+    Examples:
+      adomnia release --ways 2 --epsilon 1 --plan
+      adomnia release --marginals sex,age --marginals region --rho 0.1 --out tables
+    """
+    if not only_plan and out is None:
+        raise QuestionError("a release needs a folder", "for example --out tables, or --plan")
+    if out is not None:
+        refuse_taken(Path(out))
+    with open_database(policy) as database:
+        planned = database.plan_release(**order)  # type: ignore[arg-type]
+        if only_plan or out is None:
+            _print_plan(planned, form)
+            return
+        with show.progress("making the tables", total=1) as bar:
+            made = database.release(planned, analyst=analyst, progress=_watch(bar))
+    write_folder(made, out, microdata=microdata, pages={"index.html": released_page(made)})
+    _print_made(made, out, form)
+
+
+_STEPS = ("measure", "estimate", "fit", "tabulate", "done")
+
+
+def _watch(advance: Callable[[float], None]) -> Callable[[str, float], None]:
+    """What the release calls as it goes on, as steps of a bar of length one."""
+    reached = 0.0
+
+    def say(step: str, done: float) -> None:
+        nonlocal reached
+        place = _STEPS.index(step) if step in _STEPS else 0
+        now = max(reached, min(1.0, (place + done) / len(_STEPS)))
+        advance(now - reached)
+        reached = now
+
+    return say
+
+
+def _print_plan(planned: Prospect, form: str) -> None:
+    facts = planned.to_json()
+    if form == "json":
+        show.json_text(facts)
+        return
+    screen = show.console()
+    shown = sorted(planned.deviations.items(), key=lambda pair: (len(pair[0]), pair[0]))[:40]
+    rows = [
+        (named(planned.workload, s), f"{planned.workload.cells(s):,}", f"{d:,.1f}")
+        for s, d in shown
+    ]
+    screen.print(show.table(["table", "cells", "expected error of a cell"], rows, [1, 2]))
+    screen.print(f"{facts['marginals']:,} tables, {facts['cells']:,} cells; {facts['mechanism']}")
+    screen.print("nothing was spent")
+
+
+def _print_made(made: Publication, out: str, form: str) -> None:
+    workload = made.prospect.workload
+    if form == "json":
+        facts = {"folder": out, "receipt": made.receipt, "marginals": len(workload.marginals)}
+        left = {name: str(value) for name, value in made.remaining.items()}
+        show.json_text({**facts, "remaining": left, "notes": list(made.notes)})
+        return
+    screen = show.console()
+    screen.print(f"{len(workload.marginals):,} tables are in {out}; open {out}/index.html")
+    screen.print(f"left {show.amounts(made.remaining)}; receipt {made.receipt}")
+    for note in made.notes:
+        screen.print(f"note: {note}")

@@ -1,0 +1,298 @@
+"""Publishing: tables that agree with each other, planned, paid for, measured and fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.curator.desk import Desk
+from adomnia.curator.register import registered
+from adomnia.errors import AdomniaError, MachineryError, QuestionError
+from adomnia.ledger.reserve import Budgets, Reservation, answered, reserve
+from adomnia.marginals import release as core
+from adomnia.marginals.fourier import METHODS, Options, release_fourier
+from adomnia.marginals.promise import Promise
+from adomnia.marginals.workload import Subset, Workload, up_to_ways
+from adomnia.mechanisms.randomness import SYSTEM
+from adomnia.privacy import events
+from adomnia.privacy.loss import Loss
+from adomnia.privacy.neighbors import Neighbors
+from adomnia.queries.expression import Column
+from adomnia.queries.ranges import cells, count_cells, from_domain, show
+
+__all__ = ["METHODS", "Order", "Prospect", "Publication", "prospect", "publish"]
+
+MOST_VALUES = 10_000
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be published: all marginals up to `ways`, or those listed by their attributes."""
+
+    loss: Loss
+    ways: int | None = None
+    marginals: tuple[tuple[str, ...], ...] = ()
+    method: str = "microdata"
+    unbiased: bool = False
+    confidence: float = 0.95
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What a release would be, before anything is spent."""
+
+    order: Order
+    workload: Workload
+    event: events.Event
+    mechanism: str
+    deviations: Mapping[Subset, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The prospect as plain JSON values; errors are standard deviations of a cell."""
+        spent = events.loss(self.event)
+        return {
+            "spent": {
+                name: str(value)
+                for name, value in vars(spent).items()
+                if value and name != "squares"
+            },
+            "method": self.order.method,
+            "mechanism": self.mechanism,
+            "marginals": len(self.workload.marginals),
+            "cells": self.workload.total_cells,
+            "deviations": {named(self.workload, s): d for s, d in self.deviations.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What was released: tables, their margins, and the ledger's receipt."""
+
+    prospect: Prospect
+    values: tuple[tuple[Any, ...], ...]
+    tables: Mapping[Subset, NDArray[Any]]
+    margins: Mapping[Subset, NDArray[np.float64]]
+    microdata: NDArray[Any] | None
+    receipt: str
+    policy: str
+    remaining: Mapping[str, Fraction]
+    notes: tuple[str, ...] = ()
+
+
+def named(workload: Workload, subset: Subset) -> str:
+    """A marginal by the names of its attributes."""
+    return "__".join(workload.names[place] for place in subset)
+
+
+def prospect(desk: Desk, order: Order) -> Prospect:
+    """The plan of a release; reads no data and spends nothing."""
+    workload = _workload(desk, order)
+    if order.method in METHODS:
+        kind = "gaussian" if order.loss.rho else "laplace"
+        planned = Prospect(order, workload, _event(order.loss), f"{kind} noise on parities")
+        _rehearse(desk, planned)
+        return planned
+    if order.method != "microdata":
+        hint = "one of microdata, " + ", ".join(METHODS)
+        raise QuestionError(f"there is no method {order.method[:40]!r}", hint)
+    plan = core.plan(workload, order.loss, _neighbors(desk, workload))
+    return Prospect(order, workload, plan.event, plan.name, plan.deviations)
+
+
+class _Reached(Exception):
+    """The data would be read now."""
+
+
+def _rehearse(desk: Desk, planned: Prospect) -> None:
+    """Go as far as the data, so that what cannot be released is refused before it is paid."""
+
+    def source(_: object) -> NoReturn:
+        raise _Reached
+
+    with suppress(_Reached):
+        _by_paper(desk, planned, source)
+
+
+def _event(loss: Loss) -> events.Event:
+    one = Fraction(1)
+    return events.Gaussian(loss.rho, one) if loss.rho else events.Laplace(loss.epsilon, one)
+
+
+# Which tables
+
+
+def _workload(desk: Desk, order: Order) -> Workload:
+    wanted = list(dict.fromkeys(name for names in order.marginals for name in names))
+    attributes = desk.policy.attributes
+    for name in wanted:
+        if name not in attributes:
+            hint = "declared are: " + ", ".join(attributes)
+            raise QuestionError(f"{name[:60]!r} is not a declared attribute", hint)
+    names = tuple(n for n in attributes if (n in wanted if wanted else _listable(desk, n)))
+    sizes = tuple(len(_values(desk, name)) for name in names)
+    if order.ways is not None:
+        if not 1 <= order.ways <= len(names):
+            raise QuestionError(
+                f"marginals of {order.ways} attributes cannot be made",
+                f"--ways goes from 1 to {len(names)}, the attributes with a list of values",
+            )
+        return up_to_ways(names, sizes, order.ways)
+    subsets = [tuple(sorted(names.index(name) for name in part)) for part in order.marginals]
+    if not subsets:
+        raise QuestionError("say which marginals", "for example --ways 2, or --marginals sex,age")
+    if len(set(subsets)) < len(subsets) or any(len(set(s)) < len(s) for s in subsets):
+        raise QuestionError("a marginal, or an attribute in one, is named twice", "name it once")
+    return Workload(names, sizes, tuple(subsets))
+
+
+def _listable(desk: Desk, name: str) -> bool:
+    """Whether an attribute's values are few enough to be a side of a table."""
+    count = count_cells(from_domain(desk.policy.attributes[name].domain))
+    return count is not None and count <= MOST_VALUES
+
+
+def _values(desk: Desk, name: str) -> tuple[Any, ...]:
+    attribute = desk.policy.attributes[name]
+    spread = from_domain(attribute.domain)
+    count = count_cells(spread)
+    if count is None or count > MOST_VALUES:
+        raise QuestionError(
+            f"{name!r} has {'no list of' if count is None else f'{count:,}'} values",
+            f"an attribute of a table has at most {MOST_VALUES:,}: declare a coarser step",
+        )
+    return (*cells(spread), None) if attribute.nullable else cells(spread)
+
+
+# Doing it
+
+
+def publish(
+    desk: Desk, planned: Prospect, budgets: Budgets, analyst: str, progress: Progress | None = None
+) -> Publication:
+    """Pay, read the data once, add the noise, and fit what is published."""
+    statement = f"RELEASE {len(planned.workload.marginals)} marginals ({planned.order.method})"
+    booking = Reservation(analyst, None, None, statement, planned.event)
+    version = desk.version()
+    granted = reserve(desk.journal, booking, budgets)
+    made = _make(desk, planned, progress)
+    answered(desk.journal, granted.receipt, {**_record(planned, made), "version": version})
+    left = min(granted.remaining.values(), key=lambda amounts: min(amounts.values()))
+    values = tuple(_shown(desk, name) for name in planned.workload.names)
+    return Publication(
+        planned, values, *made[:3], granted.receipt, desk.policy.digest, left, made[3]
+    )
+
+
+def _record(planned: Prospect, made: _Made) -> dict[str, Any]:
+    """What later questions may be answered from; the paper's methods bound no single cell."""
+    if planned.order.method in METHODS:
+        return {"marginals": []}
+    workload = planned.workload
+    names = {s: tuple(workload.names[place] for place in s) for s in workload.marginals}
+    tables = {names[s]: made[0][s] for s in workload.marginals}
+    margins = {names[s]: made[1][s] for s in workload.marginals}
+    return {"marginals": registered(tables, margins, planned.order.confidence)}
+
+
+_Made = tuple[
+    Mapping[Subset, NDArray[Any]],
+    Mapping[Subset, NDArray[np.float64]],
+    NDArray[Any] | None,
+    tuple[str, ...],
+]
+
+
+def _make(desk: Desk, planned: Prospect, progress: Progress | None) -> _Made:
+    try:
+        source = _source(desk, planned.workload)
+        if planned.order.method in METHODS:
+            return _by_paper(desk, planned, source)
+        return _by_core(desk, planned, source, progress)
+    except AdomniaError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__  # its message could quote data
+        raise MachineryError(f"the release could not be computed ({kind})") from None
+
+
+def _source(desk: Desk, workload: Workload) -> Any:
+    attributes = desk.policy.attributes
+    keys = tuple(Column(name, from_domain(attributes[name].domain)) for name in workload.names)
+    axes = tuple(_values(desk, name) for name in workload.names)
+    return desk.engine.contingency(desk.table, keys, axes)
+
+
+def _neighbors(desk: Desk, workload: Workload) -> Neighbors:
+    """The neighbours a release is priced for.
+
+    A row whose value becomes NULL leaves the tables of attributes that are not nullable, so a
+    changed row is then priced as one that goes and one that comes, and the total is not public.
+    """
+    neighbors, attributes = desk.policy.neighbors, desk.policy.attributes
+    stays = all(attributes[name].nullable for name in workload.names)
+    if stays or not neighbors.replaces:
+        return neighbors
+    return Neighbors("unbounded", neighbors.rows, 2 * neighbors.group)
+
+
+def _by_core(desk: Desk, planned: Prospect, source: Any, progress: Progress | None) -> _Made:
+    order = planned.order
+    plan = core.plan(planned.workload, order.loss, _neighbors(desk, planned.workload))
+    made = core.release(
+        plan, source, SYSTEM, progress, microdata=not order.unbiased, confidence=order.confidence
+    )
+    if not order.unbiased:
+        assert made.microdata is not None
+        notes = _too_noisy(planned, len(made.microdata))
+        return made.marginals, made.margins, made.microdata, notes
+    margins = {s: np.full(t.shape, made.unbiased_margins[s]) for s, t in made.unbiased.items()}
+    return made.unbiased, margins, None, ("unbiased: cells may be negative and fractional",)
+
+
+def _too_noisy(planned: Prospect, rows: int) -> tuple[str, ...]:
+    """A warning where the noise of a whole table is expected to rival its rows."""
+    share = {
+        subset: 0.8 * deviation * planned.workload.cells(subset) / max(1, rows)
+        for subset, deviation in planned.deviations.items()
+    }
+    worst = [subset for subset, part in share.items() if part > 1]
+    if not worst:
+        return ()
+    most = max(share.values())
+    return (
+        f"{len(worst)} of {len(share)} tables have more noise than rows (up to {most:,.1f} times, "
+        "before fitting): ask for fewer or smaller tables, or pay more",
+    )
+
+
+def _by_paper(desk: Desk, planned: Prospect, source: Any) -> _Made:
+    order = planned.order
+    workload = planned.workload
+    promise = Promise(order.loss, _neighbors(desk, workload), _sensitive(desk, workload))
+    options = Options(method=order.method, delta=1 - order.confidence)
+    made = release_fourier(planned.workload, source, promise, options)
+    margins = {s: np.full(t.shape, float(made.bound[s])) for s, t in made.marginals.items()}
+    notes = list(made.notes)
+    if made.theorem:
+        widest = max(made.theorem.values())
+        notes.append(f"Theorem 5 bounds the L1 error of a table by {widest:,.0f} at the most")
+    return made.marginals, margins, None, tuple(notes)
+
+
+def _sensitive(desk: Desk, workload: Workload) -> Subset | None:
+    """The attributes that need protection, where the policy says that some do not."""
+    attributes = desk.policy.attributes
+    places = tuple(i for i, name in enumerate(workload.names) if attributes[name].sensitive)
+    return None if len(places) == len(workload.names) else places
+
+
+def _shown(desk: Desk, name: str) -> tuple[Any, ...]:
+    spread = from_domain(desk.policy.attributes[name].domain)
+    return tuple(show(spread, value) for value in _values(desk, name))

@@ -1,0 +1,1 @@
+"""How tables are released is here."""

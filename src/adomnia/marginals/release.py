@@ -1,0 +1,275 @@
+"""Releasing marginals: a plan from public knowledge, then one pass over the data (`release.md`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.errors import QuestionError
+from adomnia.marginals import estimate
+from adomnia.marginals.basis import closure, grouped
+from adomnia.marginals.cost import (
+    Part,
+    gaussian_factor,
+    laplace_factor,
+    total_is_public,
+    views_factor,
+)
+from adomnia.marginals.estimate import Residuals
+from adomnia.marginals.fit import MOST_CELLS, entropic_table, refined
+from adomnia.marginals.margins import cell_margins, gaussian_margins, laplace_margins
+from adomnia.marginals.measure import Noisy, Strategy, Tables, expected, take
+from adomnia.marginals.microdata import SWEEPS, Aim, Records, descend, spread_out, tabulate
+from adomnia.marginals.planner import Objective, Spread, residual_parts, variances_of
+from adomnia.marginals.records import Forbidden, fit_records
+from adomnia.marginals.views import incidence, view_parts
+from adomnia.marginals.workload import Subset, Workload
+from adomnia.mechanisms.linear import Linear, measure
+from adomnia.mechanisms.randomness import SYSTEM, Bits
+from adomnia.privacy.events import Event, Gaussian, Laplace
+from adomnia.privacy.loss import Loss
+from adomnia.privacy.neighbors import Neighbors
+
+__all__ = ["Plan", "Release", "plan", "release"]
+
+MOST_VALUES = 1 << 27
+"""The largest microdata: rows times attributes. Noise of a tiny epsilon would ask for more."""
+
+Progress = Callable[[str, float], None]
+"""Called with the step's name and how much of it is done; raising in it stops the release."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What will be measured, what it costs, and how exact it will be; made of public facts only."""
+
+    workload: Workload
+    neighbors: Neighbors
+    strategy: Strategy
+    event: Event
+    blocks: Sequence[Spread]
+    spreads: Sequence[Spread]
+    _known: dict[float, dict[Subset, float]] = field(default_factory=dict, repr=False)
+
+    @property
+    def cells(self) -> int:
+        """How many cells are published."""
+        return self.workload.total_cells
+
+    @property
+    def name(self) -> str:
+        """The strategy in a word or two."""
+        return f"{self.strategy.kind} noise on {self.strategy.method}"
+
+    @cached_property
+    def deviations(self) -> dict[Subset, float]:
+        """The standard deviation of the unbiased cells of each marginal."""
+        return {
+            subset: float(value) ** 0.5
+            for spread in self.spreads
+            for subset, value in zip(spread.group.subsets, spread.values, strict=True)
+        }
+
+    def margins(self, confidence: float = 0.95) -> dict[Subset, float]:
+        """The margin that every unbiased cell of each marginal will have (`margins.md`)."""
+        if confidence not in self._known:
+            self._known[confidence] = _widths(self, confidence)
+        return self._known[confidence]
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What is published; empty fields were not asked for.
+
+    `marginals` are tabulated from `microdata`: whole numbers, none negative, all in agreement.
+    `unbiased` tables have the right mean in every cell, the standard `deviations` given, and may
+    be negative. `margins` belong to `marginals`, `unbiased_margins` to each unbiased table.
+    """
+
+    plan: Plan
+    confidence: float
+    unbiased: dict[Subset, NDArray[Any]]
+    unbiased_margins: dict[Subset, float]
+    microdata: Records | None = None
+    marginals: dict[Subset, NDArray[np.int64]] = field(default_factory=dict)
+    margins: dict[Subset, NDArray[np.float64]] = field(default_factory=dict)
+
+
+def plan(
+    workload: Workload,
+    loss: Loss,
+    neighbors: Neighbors | None = None,
+    objective: Objective = "mean",
+) -> Plan:
+    """The best known measurements for this loss; reads no data and spends nothing."""
+    neighbors = neighbors or Neighbors()
+    if loss.rho and not loss.epsilon and not loss.delta:
+        parts = tuple(residual_parts(workload, "gaussian", objective, total_is_public(neighbors)))
+        factor = gaussian_factor(parts, workload.sizes, neighbors)
+        strategy = Strategy("residual", "gaussian", parts, factor, loss.rho)
+        return _planned(workload, neighbors, strategy, Gaussian(loss.rho, Fraction(1)))
+    if not loss.epsilon or loss.rho or loss.delta:
+        raise QuestionError(
+            "a release is paid for with an epsilon or with a rho",
+            hint="for example --epsilon 1 or --rho 0.5",
+        )
+    plans = [
+        _planned(workload, neighbors, strategy, Laplace(loss.epsilon, Fraction(1)))
+        for strategy in _pure(workload, loss.epsilon, objective, neighbors)
+    ]
+    return min(plans, key=lambda one: _judged(one, objective))
+
+
+def _pure(
+    workload: Workload, epsilon: Fraction, objective: Objective, neighbors: Neighbors
+) -> list[Strategy]:
+    """The strategies that are compared under pure epsilon."""
+    found = [
+        Strategy("views", "laplace", parts, views_factor(parts, neighbors), epsilon)
+        for parts in view_parts(workload)
+    ]
+    if all(size <= 2 for size in workload.sizes):
+        parts = tuple(residual_parts(workload, "laplace", objective, total_is_public(neighbors)))
+        found.append(Strategy("residual", "laplace", parts, laplace_factor(neighbors), epsilon))
+    return found
+
+
+def _planned(workload: Workload, neighbors: Neighbors, strategy: Strategy, event: Event) -> Plan:
+    if strategy.method == "residual":
+        blocks = [Spread(part.group, _variances(strategy, part)) for part in strategy.parts]
+    else:
+        blocks = _from_views(workload, strategy, total_is_public(neighbors))
+    groups = [block.group for block in blocks]
+    spreads = variances_of(workload, groups, [block.values for block in blocks])
+    return Plan(workload, neighbors, strategy, event, blocks, spreads)
+
+
+def _variances(strategy: Strategy, part: Part) -> NDArray[np.float64]:
+    shares, where = np.unique(part.shares, return_inverse=True)
+    known = np.array([expected(strategy, part.group.shape, int(share)) for share in shares])
+    found: NDArray[np.float64] = known[where]
+    return found
+
+
+def _from_views(workload: Workload, strategy: Strategy, public: bool) -> list[Spread]:
+    """The blocks of the workload, and the variance that the views leave in each."""
+    blocks = closure(grouped(workload.marginals, workload.sizes), workload.sizes)
+    view, block, rest = incidence(workload, [part.group for part in strategy.parts], blocks)
+    noise = np.concatenate([_variances(strategy, part) for part in strategy.parts])
+    counts = [len(group.places) for group in blocks]
+    precision = np.bincount(block, 1 / (np.maximum(noise, 1e-300)[view] * rest), sum(counts))
+    variances = np.split(1 / precision, np.cumsum(counts)[:-1])
+    if public:
+        variances[0] = np.zeros(1)
+    return [Spread(block, values) for block, values in zip(blocks, variances, strict=True)]
+
+
+def _judged(one: Plan, objective: Objective) -> float:
+    values = [spread.values for spread in one.spreads]
+    if objective == "max":
+        return max(float(part.max()) for part in values)
+    if objective == "sum":
+        sizes = [np.prod(spread.group.shape) for spread in one.spreads]
+        return sum(float(part.sum() * size) for part, size in zip(values, sizes, strict=True))
+    return sum(float(part.sum()) for part in values)
+
+
+def release(  # noqa: PLR0913
+    plan: Plan,
+    tables: Tables,
+    bits: Bits = SYSTEM,
+    progress: Progress | None = None,
+    *,
+    microdata: bool = True,
+    forbidden: Forbidden | None = None,
+    confidence: float = 0.95,
+) -> Release:
+    """The tables measured once, and everything that follows from the noisy values."""
+    say = progress or (lambda _step, _done: None)
+    say("measure", 0.0)
+    measured = take(plan.strategy, tables, bits, lambda done: say("measure", done))
+    rows = _public_rows(plan, tables, bits)
+    say("estimate", 0.0)
+    residuals = _residuals(plan, measured, rows)
+    groups = grouped(plan.workload.marginals, plan.workload.sizes)
+    unbiased = estimate.tables(residuals, groups, consume=not microdata)
+    widths = plan.margins(confidence)
+    if not microdata:
+        say("done", 1.0)
+        return Release(plan, confidence, unbiased, widths)
+    say("fit", 0.0)
+    records = _records(plan, residuals, bits, forbidden or {})
+    say("tabulate", 0.0)
+    sizes = plan.workload.sizes
+    marginals = {subset: tabulate(records, sizes, subset) for subset in plan.workload.marginals}
+    margins = {
+        subset: cell_margins(counts, unbiased[subset], widths[subset])
+        for subset, counts in marginals.items()
+    }
+    say("done", 1.0)
+    return Release(plan, confidence, unbiased, widths, records, marginals, margins)
+
+
+def _public_rows(plan: Plan, tables: Tables, bits: Bits) -> int | None:
+    """The number of rows where all neighbours share it; None where it is not public."""
+    if not total_is_public(plan.neighbors):
+        return None
+    exact = Linear([tables([()])[()]], (), "laplace", Fraction(0))
+    return int(measure([exact], bits)[0].reshape(-1)[0])
+
+
+def _residuals(plan: Plan, measured: list[Noisy], rows: int | None) -> Residuals:
+    if plan.strategy.method == "residual":
+        return Residuals(plan.workload.sizes, tuple(measured))
+    return estimate.combine(measured, plan.workload, rows)
+
+
+def _widths(plan: Plan, confidence: float) -> dict[Subset, float]:
+    """The unbiased margin of each marginal."""
+    strategy = plan.strategy
+    if strategy.kind == "laplace":
+        found = laplace_margins(plan.workload, strategy, plan.blocks, confidence)
+        return dict(zip(plan.workload.marginals, found.tolist(), strict=True))
+    least = min(
+        float(block.values[block.values > 0].min(initial=np.inf)) * 2 ** len(block.group.shape)
+        for block in plan.blocks
+    )
+    widths: dict[Subset, float] = {}
+    for spread in plan.spreads:
+        values = gaussian_margins(spread.values, least, confidence)
+        widths |= dict(zip(spread.group.subsets, values.tolist(), strict=True))
+    return widths
+
+
+def _records(plan: Plan, residuals: Residuals, bits: Bits, forbidden: Forbidden) -> Records:
+    """Whole records near the measurements; what is random here protects nobody."""
+    chance = np.random.default_rng(bits.integer(64))
+    sizes = residuals.sizes
+    rows = min(max(0, round(residuals.total)), MOST_VALUES // len(sizes))
+    if plan.workload.domain > MOST_CELLS or rows == 0:
+        return fit_records(residuals, rows, chance, forbidden)
+    table = entropic_table(residuals, rows, _allowed(sizes, forbidden))
+    records = spread_out(table, chance)
+    groups = grouped(plan.workload.marginals, sizes)
+    aims = [
+        Aim(subset, aim, forbidden=forbidden.get(subset))
+        for subset, aim in estimate.tables(refined(residuals, table), groups).items()
+        if subset
+    ]
+    return descend(records, sizes, aims, chance, SWEEPS[1:])
+
+
+def _allowed(sizes: tuple[int, ...], forbidden: Forbidden) -> NDArray[np.bool_] | None:
+    if not forbidden:
+        return None
+    allowed = np.ones(sizes, bool)
+    for subset, mask in forbidden.items():
+        spread = tuple(size if place in subset else 1 for place, size in enumerate(sizes))
+        allowed &= ~mask.reshape(spread)
+    return allowed

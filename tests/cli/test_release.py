@@ -1,0 +1,50 @@
+"""`adomnia release`: a folder, a plan, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+
+def test_a_release_writes_its_folder_and_says_so(run, house):
+    ran = run("release", "--marginals", "sex", "--marginals", "age", "--epsilon", "1",
+              "--out", "tables", "--microdata")  # fmt: skip
+    assert ran.code == 0
+    assert "tables/index.html" in ran.out
+    facts = json.loads((house / "tables" / "release.json").read_text())
+    assert facts["spent"] == {"epsilon": "1"}
+    assert (house / "tables" / "microdata.parquet").exists()
+    assert (house / "tables" / "marginals" / "age.csv").read_text().startswith("age,count\n")
+
+
+def test_a_plan_as_json_spends_nothing(run, house):
+    ran = run("release", "--marginals", "sex,age", "--rho", "0.5", "--plan", "--format", "json")
+    assert ran.code == 0
+    assert ran.json["cells"] == 242
+    assert ran.json["deviations"]["sex__age"] > 0
+    assert run("budget", "--format", "json").json["data"]["spent"] == "0"
+
+
+def test_as_json_it_gives_the_receipt(run, house):
+    ran = run("release", "--marginals", "sex", "--epsilon", "1", "--out", "t", "--format", "json")
+    entries = run("ledger", "--format", "json").json
+    assert any(ran.json["receipt"] in json.dumps(entry) for entry in entries["entries"])
+
+
+def test_what_is_wrong_exits_two_and_costs_nothing(run, house):
+    (house / "full").mkdir()
+    (house / "full" / "x").write_text("x")
+    for given in (
+        ("--marginals", "nosuch", "--epsilon", "1", "--out", "t"),
+        ("--marginals", "sex", "--epsilon", "1"),
+        ("--marginals", "sex", "--out", "t"),
+        ("--epsilon", "1", "--out", "t"),
+        ("--marginals", "sex", "--epsilon", "1", "--out", "full"),
+        ("--marginals", "sex", "--epsilon", "0", "--out", "t"),
+    ):
+        assert run("release", *given).code == 2, given
+    assert run("budget", "--format", "json").json["data"]["spent"] == "0"
+
+
+def test_above_the_budget_it_exits_three_and_writes_nothing(run, house):
+    assert run("release", "--marginals", "sex", "--epsilon", "99", "--out", "t").code == 3
+    assert not (house / "t").exists()

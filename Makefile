@@ -54,7 +54,7 @@ clean:
 # The environment: made once, completed when pyproject.toml or the lock changes.
 
 .venv/.made:
-	@if [ -n "$(SYSTEM_PACKAGES)" ]; then apt-get install -y -qq $(SYSTEM_PACKAGES); fi
+	@if [ -n "$(SYSTEM_PACKAGES)" ]; then apt-get update -qq && apt-get install -y -qq $(SYSTEM_PACKAGES); fi
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed: make PYTHON=python3.11 …" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || $(MAKE) --no-print-directory .venv-module

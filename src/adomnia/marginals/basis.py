@@ -79,8 +79,9 @@ class Group:
 
 def _codes(places: Places, attributes: int) -> Places:
     """One integer per subset, ascending with it."""
-    powers = attributes ** np.arange(places.shape[1] - 1, -1, -1, dtype=np.int64)
-    found: Places = places @ powers
+    found: Places = np.zeros(len(places), np.int64)
+    for column in places.T:  # a product of whole numbers with a vector would be slower
+        found = found * attributes + column
     return found
 
 
@@ -91,7 +92,7 @@ def grouped(subsets: Sequence[Subset], sizes: tuple[int, ...]) -> tuple[Group, .
         by_order.setdefault(len(subset), []).append(subset)
     return tuple(
         group for order, members in sorted(by_order.items())
-        for group in _by_shape(np.array(members, np.int64).reshape(-1, order), sizes)
+        for group in _by_shape(np.array(members, np.int64).reshape(len(members), order), sizes)
     )  # fmt: skip
 
 

@@ -118,11 +118,7 @@ def _facts(publication: Publication) -> dict[str, Any]:
     prospect = publication.prospect
     spent = events.loss(prospect.event)
     return {
-        "spent": {
-            name: str(value)
-            for name, value in (("epsilon", spent.epsilon), ("rho", spent.rho))
-            if value
-        },
+        "spent": {name: str(value) for name, value in spent.amounts.items()},
         "remaining": {name: str(value) for name, value in publication.remaining.items()},
         "method": prospect.order.method,
         "mechanism": prospect.mechanism,

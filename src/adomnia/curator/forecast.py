@@ -13,12 +13,12 @@ from adomnia.curator.estimate import estimates
 from adomnia.curator.plan import Plan, Step
 from adomnia.curator.reading import Reading, Readings
 from adomnia.errors import QuestionError
-from adomnia.privacy.events import Exponential, Free, Gaussian, loss
+from adomnia.privacy.events import Event, Exponential, Free, Gaussian, loss
 from adomnia.queries.measurement import width_of
 from adomnia.queries.post import statistics
 from adomnia.queries.question import Given
 
-__all__ = ["Forecast", "forecast", "search"]
+__all__ = ["Forecast", "cost_of", "forecast", "search"]
 
 CLOSE = Fraction(101, 100)
 """An epsilon is looked for to within one part in a hundred."""
@@ -65,11 +65,15 @@ def _sensitivity(step: Step) -> dict[str, Any]:
     }
 
 
+def cost_of(event: Event) -> dict[str, Fraction]:
+    """What an answer costs by currency; its epsilon is said even where it is nothing."""
+    total = loss(event)
+    return {"epsilon": total.epsilon, **total.amounts}
+
+
 def forecast(plan: Plan, confidence: float) -> Forecast:
     """What the plan costs, and the margins that can be told beforehand."""
-    total = loss(plan.event)
-    amounts = {"epsilon": total.epsilon, "rho": total.rho, "delta": total.delta}
-    spent = {name: value for name, value in amounts.items() if value or name == "epsilon"}
+    spent = cost_of(plan.event)
     return Forecast(
         spent, _mechanism(plan), plan.steps, _margins(plan, confidence), confidence, _cells(plan)
     )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from adomnia.curator.desk import Desk
 from adomnia.curator.register import registered
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
-from adomnia.ledger.reserve import Budgets, Reservation, answered, reserve
+from adomnia.ledger.reserve import Budgets, Reservation, answered, least, reserve
 from adomnia.marginals import release as core
 from adomnia.marginals.fourier import METHODS, Options, release_fourier
 from adomnia.marginals.promise import Promise
@@ -53,16 +53,13 @@ class Prospect:
     event: events.Event
     mechanism: str
     deviations: Mapping[Subset, float] = field(default_factory=dict)
+    plan: core.Plan | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The prospect as plain JSON values; errors are standard deviations of a cell."""
         spent = events.loss(self.event)
         return {
-            "spent": {
-                name: str(value)
-                for name, value in vars(spent).items()
-                if value and name != "squares"
-            },
+            "spent": {name: str(value) for name, value in spent.amounts.items()},
             "method": self.order.method,
             "mechanism": self.mechanism,
             "marginals": len(self.workload.marginals),
@@ -103,7 +100,7 @@ def prospect(desk: Desk, order: Order) -> Prospect:
         hint = "one of microdata, " + ", ".join(METHODS)
         raise QuestionError(f"there is no method {order.method[:40]!r}", hint)
     plan = core.plan(workload, order.loss, _neighbors(desk, workload))
-    return Prospect(order, workload, plan.event, plan.name, plan.deviations)
+    return Prospect(order, workload, plan.event, plan.name, plan.deviations, plan)
 
 
 class _Reached(Exception):
@@ -183,7 +180,7 @@ def publish(
     granted = reserve(desk.journal, booking, budgets)
     made = _make(desk, planned, progress)
     answered(desk.journal, granted.receipt, {**_record(planned, made), "version": version})
-    left = min(granted.remaining.values(), key=lambda amounts: min(amounts.values()))
+    left = least(granted.remaining)
     values = tuple(_shown(desk, name) for name in planned.workload.names)
     return Publication(
         planned, values, *made[:3], granted.receipt, desk.policy.digest, left, made[3]
@@ -214,7 +211,7 @@ def _make(desk: Desk, planned: Prospect, progress: Progress | None) -> _Made:
         source = _source(desk, planned.workload)
         if planned.order.method in METHODS:
             return _by_paper(desk, planned, source)
-        return _by_core(desk, planned, source, progress)
+        return _by_core(planned, source, progress)
     except AdomniaError:
         raise
     except Exception as error:
@@ -242,9 +239,9 @@ def _neighbors(desk: Desk, workload: Workload) -> Neighbors:
     return Neighbors("unbounded", neighbors.rows, 2 * neighbors.group)
 
 
-def _by_core(desk: Desk, planned: Prospect, source: Any, progress: Progress | None) -> _Made:
-    order = planned.order
-    plan = core.plan(planned.workload, order.loss, _neighbors(desk, planned.workload))
+def _by_core(planned: Prospect, source: Any, progress: Progress | None) -> _Made:
+    order, plan = planned.order, planned.plan
+    assert plan is not None  # what is measured is what was priced
     made = core.release(
         plan, source, SYSTEM, progress, microdata=not order.unbiased, confidence=order.confidence
     )

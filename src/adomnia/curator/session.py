@@ -11,13 +11,13 @@ from fractions import Fraction
 from adomnia.curator import reading
 from adomnia.curator.answer import Answer, Table, tabulate
 from adomnia.curator.desk import Desk
-from adomnia.curator.forecast import Forecast, forecast, search
+from adomnia.curator.forecast import Forecast, cost_of, forecast, search
 from adomnia.curator.plan import Asked, Plan, make_plan
 from adomnia.curator.reuse import reuse
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
-from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, left, reserve
+from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, least, left, reserve
 from adomnia.privacy.composition import Budget
-from adomnia.privacy.events import Event, Free, loss
+from adomnia.privacy.events import Event, Free
 from adomnia.privacy.loss import Amount, exact
 
 __all__ = ["Session"]
@@ -96,7 +96,7 @@ class Session:
     def remaining(self) -> Mapping[str, Fraction]:
         """What this analyst can still spend."""
         account = self.desk.journal.account()
-        return _least(left(account, self.budgets, self.analyst, self.name))
+        return least(left(account, self.budgets, self.analyst, self.name))
 
     @property
     def budgets(self) -> Budgets:
@@ -131,8 +131,8 @@ class Session:
             table.rows,
             table.margins,
             confidence,
-            _spent(cost),
-            _least(granted.remaining),
+            cost_of(cost),
+            least(granted.remaining),
             granted.receipt,
             (*table.notes, *notes),
         )
@@ -165,18 +165,3 @@ def _confidence(value: float) -> float:
     if not 0.5 <= number <= 0.999999:
         raise QuestionError("confidence must be between 0.5 and 0.999999", "for example 0.95")
     return number
-
-
-def _spent(event: Event) -> dict[str, Fraction]:
-    total = loss(event)
-    spent = {"epsilon": total.epsilon, "rho": total.rho, "delta": total.delta}
-    return {name: value for name, value in spent.items() if value or name == "epsilon"}
-
-
-def _least(remaining: Mapping[str, Mapping[str, Fraction]]) -> dict[str, Fraction]:
-    """What can still be spent: of each currency the least that any budget leaves."""
-    out: dict[str, Fraction] = {}
-    for amounts in remaining.values():
-        for name, value in amounts.items():
-            out[name] = min(value, out.get(name, value))
-    return out

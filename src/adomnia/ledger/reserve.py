@@ -15,7 +15,7 @@ from adomnia.privacy import events
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss
 
-__all__ = ["Budgets", "Granted", "Reservation", "answered", "left", "reserve"]
+__all__ = ["Budgets", "Granted", "Reservation", "answered", "least", "left", "reserve"]
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,15 @@ def left(
     """What is left of each budget that binds this analyst, by its name."""
     who = Reservation(analyst, session, None, "", events.Free())
     return _left(account, who, budgets, Loss())
+
+
+def least(remaining: Mapping[str, Mapping[str, Fraction]]) -> dict[str, Fraction]:
+    """What can still be spent: of each currency the least that any budget leaves."""
+    out: dict[str, Fraction] = {}
+    for amounts in remaining.values():
+        for name, value in amounts.items():
+            out[name] = min(value, out.get(name, value))
+    return out
 
 
 def _record(reservation: Reservation) -> Record:

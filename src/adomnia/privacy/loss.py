@@ -80,6 +80,12 @@ class Loss:
         """The loss of one (epsilon, delta)-private use."""
         return cls(epsilon=epsilon, delta=delta, squares=epsilon * epsilon)
 
+    @property
+    def amounts(self) -> dict[str, Fraction]:
+        """What it costs by currency; what costs nothing is left out."""
+        parts = {"epsilon": self.epsilon, "rho": self.rho, "delta": self.delta}
+        return {name: value for name, value in parts.items() if value}
+
     def __add__(self, other: Loss) -> Loss:
         return Loss(
             self.epsilon + other.epsilon,

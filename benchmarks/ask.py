@@ -30,6 +30,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import readme
 
 import adomnia
 
@@ -39,7 +40,6 @@ OURS, PLAIN = "adomnia", "DuckDB, exact"
 SEED, JOBS, LONGEST = 1, 400, 300.0
 SHARE, EXTRA = 0.15, 0.005
 FEW = 20
-BEGIN, END = "<!-- benchmarks -->", "<!-- /benchmarks -->"
 
 Values = dict[tuple[str, ...], float]
 
@@ -461,18 +461,6 @@ def fsync(folder: Path) -> float:
     return 20 * (time.perf_counter() - begun)
 
 
-def write_readme(table: str) -> None:
-    """Put the table between the README's markers, if both are there."""
-    readme = ROOT / "README.md"
-    text = readme.read_text("utf-8") if readme.exists() else ""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        print(f"README.md is left alone: it lacks {BEGIN} or {END}")
-        return
-    readme.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", "utf-8")
-
-
 def run(rows: int, effort: Effort) -> Report:
     """Make the table, open what is there, ask everything."""
     place = ROOT / "build"
@@ -510,7 +498,7 @@ def main() -> None:
         print(*part, sep="\n", end="\n\n")
     print("adomnia's time includes the ledger's durable write; peers have the rows in memory.")
     if asked.readme:
-        write_readme(table)
+        readme.put("benchmarks", table)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import readme
 
 from adomnia.marginals import estimate
 from adomnia.marginals.basis import grouped
@@ -48,7 +49,6 @@ RHO = Loss.concentrated(Fraction(1, 2))
 EPSILON = Loss.pure(Fraction(1))
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST = 300.0
-BEGIN, END = "<!-- release -->", "<!-- /release -->"
 SEPARATE, FOURIER, UNBIASED, OURS, MST = (
     "noise on each marginal", "the paper's Fourier", "ours, unbiased", "ours", "MST",
 )  # fmt: skip
@@ -413,18 +413,6 @@ class Report:
         ])  # fmt: skip
 
 
-def write_readme(text: str) -> None:
-    """Put the text between the README's markers, if both are there."""
-    readme = ROOT / "README.md"
-    whole = readme.read_text("utf-8") if readme.exists() else ""
-    before, begin, rest = whole.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        print(f"README.md is left alone: it lacks {BEGIN} or {END}")
-        return
-    readme.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", "utf-8")
-
-
 def run(folder: Path, repeats: int, quick: bool) -> Report:
     report = Report(repeats)
     if (folder / "nltcs").exists():
@@ -464,7 +452,7 @@ def main() -> None:
     text = run(asked.data, asked.repeats, asked.quick).markdown()
     print(f"\n{text}")
     if asked.readme:
-        write_readme(text)
+        readme.put("release", text)
 
 
 if __name__ == "__main__":

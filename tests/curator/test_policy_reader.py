@@ -58,7 +58,10 @@ BAD: list[tuple[str, str, str]] = [
     ("[analysts.alice]\nepsilon = 1.0", "[analysts]\nalice = 1", "alice = 1"),
     ('key = "id"', "", "[public.regions]"),
     ('source = "people.parquet"', "source = 7", "source = 7"),
-    ("[ledger]", "[[prior]]\nsql = 'SELECT 1'\n[ledger]", "[[prior]]"),
+    ("[ledger]", "[[prior]]\nsql = 7\n[ledger]", "sql = 7"),
+    ("[ledger]", "[[prior]]\nvalues = 'x.csv'\n[ledger]", "[[prior]]"),
+    ("[ledger]", "[prior]\nsql = 'SELECT 1'\n[ledger]", "[prior]"),
+    ("[ledger]", "[[prior]]\nsql = 'SELECT 1'\nrounded = 0\n[ledger]", "rounded = 0"),
     ("[ledger]", "[ledger", "[ledger"),
     ("max_rows = 5", "max_rows = 5\nmax_rows = 6", "max_rows = 6"),
 ]

@@ -11,7 +11,7 @@ import adomnia.mechanisms
 
 ROOM = Path(adomnia.mechanisms.__file__).parent
 TOP = Path(__file__).parents[2]
-NAMES = ["exponential", "gaussian", "laplace", "linear", "margin", "quantile", "selection"]
+NAMES = sorted(path.stem for path in ROOM.glob("*.md"))
 SECTIONS = ["Given", "Claim", "Proof", "Limits", "Checked by", "References"]
 
 

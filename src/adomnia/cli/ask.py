@@ -8,6 +8,7 @@ import click
 
 from adomnia.cli import options, show
 from adomnia.curator.database import open_database
+from adomnia.curator.network import open_graph
 from adomnia.errors import QuestionError
 
 __all__ = ["ask", "read_sql"]
@@ -15,6 +16,7 @@ __all__ = ["ask", "read_sql"]
 
 @click.command(short_help="Ask one question, get one private answer.")
 @click.argument("sql")
+@click.option("--graph", is_flag=True, help="Ask about the policy's graph instead of its table.")
 @options.losses
 @options.confidence
 @click.option("--analyst", metavar="NAME", help="Who asks; the curator where nobody is named.")
@@ -23,6 +25,7 @@ __all__ = ["ask", "read_sql"]
 @options.form
 def ask(
     sql: str,
+    graph: bool,
     policy: str,
     form: str,
     **asked: str | float | None,
@@ -36,9 +39,13 @@ def ask(
     Examples:
       adomnia ask "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex" --epsilon 0.1
       echo "SELECT AVG(income) FROM people" | adomnia ask - --epsilon 1/2 --format json
+      adomnia ask --graph "edges within party" --epsilon 0.5
     """
     _one_loss(asked)
     statement = read_sql(sql)
+    if graph:
+        _of_graph(statement, policy, form, asked)
+        return
     with open_database(policy) as database:
         session = database.session(asked.pop("analyst"))  # type: ignore[arg-type]
         found = session.ask(statement, **asked)  # type: ignore[arg-type]
@@ -46,6 +53,19 @@ def ask(
             show.json_text(found.to_json())
         else:
             show.answer(found, database.bind(statement), show.console())
+
+
+def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | float | None]) -> None:
+    """One question about the policy's graph: triangles, edges within ATTRIBUTE, 2-stars, …."""
+    if asked.pop("delta") is not None:
+        raise QuestionError("questions about a graph take no --delta", "leave it out")
+    with open_graph(policy) as network:
+        session = network.session(asked.pop("analyst"))  # type: ignore[arg-type]
+        found = session.ask(question, **asked)  # type: ignore[arg-type]
+    if form == "json":
+        show.json_text(found.to_json())
+    else:
+        show.answer(found, None, show.console())
 
 
 def read_sql(sql: str) -> str:

@@ -71,7 +71,18 @@ def _described(entries: list[Entry]) -> Iterator[dict[str, Any]]:
         if entry.kind == "answered":
             receipt = str(entry.body["receipt"])
             facts |= {"receipt": receipt, "answers": numbers.get(receipt)}
+        if entry.kind == "prior":
+            facts |= _prior(entry.body)
         yield facts
+
+
+def _prior(body: Mapping[str, Any]) -> dict[str, Any]:
+    """An exact release, and what it made of what was paid before."""
+    return {
+        "statement": body["published"].get("sql", "the policy promises something else"),
+        "repriced": len(body["prices"]),
+        "accepted": body["accepted"],
+    }
 
 
 def _reserved(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,6 +106,10 @@ def _print(entries: list[dict[str, Any]]) -> None:
 
 def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
     number, at = str(entry["number"]), str(entry["at"])[:19].replace("T", " ")
+    if entry["kind"] == "prior":
+        cost = f"re-prices {entry['repriced']}" + (" (accepted)" if entry["accepted"] else "")
+        statement = show.line(str(entry["statement"]), SHORT)
+        return (number, at, "", "prior", cost if entry["repriced"] else "", statement)
     if entry["kind"] != "reserved":
         about = f"answers #{entry['answers']}" if entry["kind"] == "answered" else ""
         return (number, at, "", str(entry["kind"]), "", about)

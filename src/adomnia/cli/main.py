@@ -13,11 +13,15 @@ from typing import Any
 import click
 
 from adomnia.cli.ask import ask
+from adomnia.cli.attack import attack
+from adomnia.cli.audit import audit
 from adomnia.cli.budget import budget
 from adomnia.cli.demo import demo
+from adomnia.cli.independence import independence
 from adomnia.cli.init import init
 from adomnia.cli.ledger import ledger
 from adomnia.cli.plan import plan
+from adomnia.cli.prior import prior
 from adomnia.cli.release import release
 from adomnia.cli.why import why
 from adomnia.errors import AdomniaError
@@ -44,7 +48,20 @@ def cli() -> None:
     """
 
 
-for _verb in (init, ask, plan, release, budget, ledger, demo, why):
+for _verb in (
+    init,
+    ask,
+    plan,
+    release,
+    independence,
+    prior,
+    audit,
+    attack,
+    budget,
+    ledger,
+    demo,
+    why,
+):
     cli.add_command(_verb)
 
 

@@ -10,6 +10,7 @@ from adomnia.cli import options, show
 from adomnia.cli.ask import read_sql
 from adomnia.curator.database import open_database
 from adomnia.curator.forecast import Forecast
+from adomnia.curator.network import open_graph
 from adomnia.errors import QuestionError
 
 __all__ = ["plan"]
@@ -17,12 +18,13 @@ __all__ = ["plan"]
 
 @click.command(short_help="What margin an epsilon gives, or the reverse; free.")
 @click.argument("sql")
+@click.option("--graph", is_flag=True, help="Of the policy's graph instead of its table.")
 @options.losses
 @click.option("--margin", type=float, metavar="M", help="The margin you need.")
 @options.confidence
 @options.policy
 @options.form
-def plan(sql: str, policy: str, form: str, **asked: str | float | None) -> None:
+def plan(sql: str, graph: bool, policy: str, form: str, **asked: str | float | None) -> None:
     """See the margin that an epsilon would give, or the epsilon that a margin needs.
 
     It spends nothing and does not read the data.
@@ -37,12 +39,31 @@ def plan(sql: str, policy: str, form: str, **asked: str | float | None) -> None:
             "plan with one of --epsilon, --rho and --margin",
             "for example --margin 50, to see the epsilon that it needs",
         )
+    if graph:
+        _of_graph(read_sql(sql), policy, form, asked)
+        return
     with open_database(policy) as database:
         found = database.session().plan(read_sql(sql), **asked)  # type: ignore[arg-type]
     if form == "json":
         show.json_text(found.to_json())
     else:
         _print(found)
+
+
+def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | float | None]) -> None:
+    """What a question about the policy's graph would cost."""
+    if asked.pop("margin") is not None or asked.pop("delta") is not None:
+        raise QuestionError("a graph is planned with --epsilon or --rho", "give one of them")
+    with open_graph(policy) as network:
+        found = network.session().plan(question, **asked)  # type: ignore[arg-type]
+    if form == "json":
+        show.json_text(found)
+        return
+    bound, off = found["sensitivity"], found["margins"]["n"]
+    click.echo(f"margin {'comes with the answer' if off is None else f'± {off:,}'} "
+               f"({found['mechanism']} noise)")  # fmt: skip
+    click.echo(f"{bound['norm']} sensitivity {bound['value']}: {bound['argument']}")
+    click.echo("nothing was spent")
 
 
 def _print(found: Forecast) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 
 from adomnia.cli import options, show
+from adomnia.cli.gate import pass_gate
 from adomnia.curator.database import open_database
 from adomnia.curator.folder import refuse_taken, write_folder
-from adomnia.curator.publish import METHODS, Prospect, Publication, named
+from adomnia.curator.publish import CONSISTENT, METHODS, Prospect, Publication, named
 from adomnia.errors import QuestionError
 from adomnia.report.released import released_page
 
@@ -30,18 +31,24 @@ __all__ = ["release"]
     "--unbiased", is_flag=True, help="Right on average, perhaps negative: to be averaged."
 )
 @click.option(
-    "--method", type=click.Choice(["microdata", *METHODS]), default="microdata", show_default=True,
-    help="How tables are made; the others are the paper's own.",
+    "--method", type=click.Choice(["microdata", CONSISTENT, *METHODS]), default="microdata",
+    show_default=True,
+    help="How tables are made: consistent draws one that agrees with exact releases; the others "
+    "are the paper's own.",
 )  # fmt: skip
 @click.option("--plan", "only_plan", is_flag=True, help="Show the expected errors; spends nothing.")
+@click.option(
+    "--gate", is_flag=True, help="Refuse what would disclose more than the policy's [audit] allows."
+)
 @click.option("--analyst", metavar="NAME", help="Who pays; the curator where nobody is named.")
 @options.confidence
 @options.policy
 @options.form
-def release(
+def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
     out: str | None,
     microdata: bool,
     only_plan: bool,
+    gate: bool,
     analyst: str | None,
     policy: str,
     form: str,
@@ -60,6 +67,8 @@ def release(
         refuse_taken(Path(out))
     with open_database(policy) as database:
         planned = database.plan_release(**order)  # type: ignore[arg-type]
+        if gate or not only_plan:
+            pass_gate(database, planned, analyst, form, gate)
         if only_plan or out is None:
             _print_plan(planned, form)
             return

@@ -103,9 +103,9 @@ def amounts(values: Mapping[str, Fraction]) -> str:
 # Answers
 
 
-def answer(found: Answer, question: Question, screen: Console) -> None:
+def answer(found: Answer, question: Question | None, screen: Console) -> None:
     """Print an answer: each noisy number with its margin, then what it cost and what is left."""
-    ranked = _ranked(question)
+    ranked = set() if question is None else _ranked(question)
     rows = [_cells(found, number, ranked) for number in range(min(len(found.rows), MOST_ROWS))]
     noisy = [i for i, name in enumerate(found.columns) if name in found.margins]
     screen.print(table(found.columns, rows, noisy))

@@ -244,6 +244,11 @@ def _notes(plan: Plan, parts: tuple[Reading, ...]) -> tuple[str, ...]:
             "a number without a margin of error is the same for all neighbours: "
             "it is public, and nothing was spent on it"
         )
+    if any(part.fitted for part in parts):
+        notes.append(
+            "the counts were moved to the nearest table that agrees with what is public; "
+            "margins are those of the noise before that"
+        )
     if plan.threshold is not None:
         same = all(s.noise == p.noise for s, p in zip(plan.steps, parts, strict=True))
         reached = str(plan.threshold) if same else "the threshold of its time"

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from adomnia.curator.books import state_of
 from adomnia.curator.desk import Desk
+from adomnia.curator.exposure import Exposure, exposure, public_cells
 from adomnia.curator.policy import Policy, line_of, read_policy
 from adomnia.curator.publish import Order, Progress, Prospect, Publication, prospect, publish
+from adomnia.curator.published import Prior, read_values
 from adomnia.curator.session import Session
 from adomnia.errors import NotAllowedError, PolicyError, QuestionError
 from adomnia.ledger.entry import Entry
 from adomnia.ledger.journal import Verification
+from adomnia.ledger.prior import Registered
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Amount, Loss, exact
 from adomnia.queries.question import Question
+
+if TYPE_CHECKING:
+    from adomnia.priors.system import System
 
 __all__ = ["CURATOR", "Database", "open_database"]
 
@@ -29,9 +36,9 @@ CURATOR = "curator"
 class Database:
     """Sensitive data behind its promise. Close it, or use it in a `with` statement."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, accept: bool = False) -> None:
         self.policy = policy
-        self.desk = Desk(policy)
+        self.desk = Desk(policy, accept)
 
     def session(self, analyst: str | None = None, *, name: str | None = None,
                 epsilon: Amount | None = None) -> Session:  # fmt: skip
@@ -78,6 +85,34 @@ class Database:
         session = self.session(analyst)
         return publish(self.desk, planned, session.budgets, session.analyst, progress)
 
+    def add_prior(
+        self,
+        sql: str,
+        *,
+        values: str | Path | None = None,
+        rounded: int | None = None,
+        below: int | None = None,
+        accept: bool = False,
+    ) -> Registered:
+        """Register a statement whose answer was released exactly; see what that re-prices.
+
+        `values` is a CSV file with the released numbers. A budget that the new prices pass
+        refuses it, unless the curator accepts: then it is in the ledger that they did.
+        """
+        rows = None if values is None else read_values(values)
+        return self.desk.knowledge.add(Prior(sql, rows, rounded, below), accept)
+
+    def priors(self) -> Exposure:
+        """What was released exactly, and which cells that has given away already."""
+        return exposure(self.desk)
+
+    def public_cells(self) -> tuple[System, Fraction]:
+        """The exact releases over the cells that they tell apart, and how far these move at once.
+
+        For those who attack it; it holds public facts only.
+        """
+        return public_cells(self.desk)
+
     def budget(self) -> dict[str, Any]:
         """What is spent and left: of the data, and of every analyst."""
         return state_of(self.policy, self.desk.journal.account())
@@ -106,8 +141,12 @@ class Database:
         self.close()
 
 
-def open_database(policy: str | Path = "adomnia.toml") -> Database:
-    """The database that a policy file describes."""
+def open_database(policy: str | Path = "adomnia.toml", *, accept: bool = False) -> Database:
+    """The database that a policy file describes.
+
+    With `accept`, exact releases that the policy declares are registered even where what was
+    answered before then costs more than the budget.
+    """
     read = read_policy(policy)
     if not read.confirmed:
         raise PolicyError(
@@ -116,7 +155,13 @@ def open_database(policy: str | Path = "adomnia.toml") -> Database:
             str(read.file),
             line_of(read, ("privacy", "confirmed")),
         )
-    return Database(read)
+    if not read.source:
+        raise PolicyError(
+            "this policy has a graph and no table",
+            "ask about the graph: adomnia ask --graph, or adomnia.open_graph in Python",
+            str(read.file),
+        )
+    return Database(read, accept)
 
 
 def _attributes(marginal: str | Sequence[str]) -> tuple[str, ...]:

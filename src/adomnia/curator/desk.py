@@ -11,12 +11,15 @@ from typing import Any
 
 from adomnia.curator import reading
 from adomnia.curator.books import open_journal
+from adomnia.curator.knowledge import Knowledge
 from adomnia.curator.plan import Asked, make_plan
 from adomnia.curator.policy import Policy, line_of
 from adomnia.curator.register import released
-from adomnia.curator.reuse import Known, Memory
+from adomnia.curator.reuse import Known as Told
+from adomnia.curator.reuse import Memory
 from adomnia.curator.source import open_engine, read_public
 from adomnia.errors import AdomniaError, PolicyError
+from adomnia.priors.known import Known
 from adomnia.privacy.loss import exact
 from adomnia.queries.question import Question
 from adomnia.queries.sql.bind import bind
@@ -36,7 +39,7 @@ class _Recalled:
 class Desk:
     """Where a question meets data and budget; sessions sit at it."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, accept: bool = False) -> None:
         self.policy = policy
         with _located(policy, ("data", "source")):
             self.engine = open_engine(policy)
@@ -44,6 +47,21 @@ class Desk:
         self.journal = open_journal(policy)
         self._bind = lru_cache(maxsize=512)(self._bound)
         self._memories: dict[tuple[str, str], _Recalled] = {}
+        self._public = (-1, Known())
+        self.knowledge = Knowledge(policy, self.journal, self.bind, tuple(self.engine.columns()))
+        try:
+            self.knowledge.add_declared(accept)
+            self.knowledge.check_promise(accept)
+        except BaseException:
+            self.close()
+            raise
+
+    def public(self) -> tuple[int, Known]:
+        """How many exact releases there are, and what they say together."""
+        priors = self.journal.account().priors
+        if self._public[0] != len(priors):
+            self._public = (len(priors), self.knowledge.known(priors))
+        return self._public
 
     def bind(self, sql: str) -> Question:
         """The question that a statement asks of this data."""
@@ -77,17 +95,19 @@ class Desk:
     def _bound(self, sql: str) -> Question:
         return bind(sql, self.table, tuple(self.engine.columns()))
 
-    def _recall(self, statement: str, body: Mapping[str, Any]) -> list[Known]:
+    def _recall(self, statement: str, body: Mapping[str, Any]) -> list[Told]:
         try:
             question = self.bind(statement)
-            plan = make_plan(question, self.policy, Asked(epsilon=exact(1)))
+            plan = make_plan(question, self.policy, Asked(epsilon=exact(1)))  # its measurements
             found = reading.from_json(body)
         except AdomniaError:
             return []  # it was asked under another policy
         if len(found.parts) != len(plan.steps):
             return []
         return [
-            Known(question.where, question.keys, step.measurement, part, found.keys)
+            Told(
+                question.where, question.keys, step.measurement, part, found.keys, single=part.tied
+            )
             for step, part in zip(plan.steps, found.parts, strict=True)
         ]
 

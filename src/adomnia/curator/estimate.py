@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.curator.derived import LEVELS
 from adomnia.curator.plan import Plan, Step
 from adomnia.curator.reading import Reading, Readings
 from adomnia.mechanisms.combination import margins
@@ -77,11 +78,25 @@ def _scaled(value: int, step: Any) -> int | float:
 def _plain_margins(reading: Reading, scale: float, confidence: float) -> list[float]:
     """Margins of single components: exact, one for each number of draws that a cell sums."""
     assert reading.noise is not None
+    if reading.widths is not None:
+        return [scale * width for width in _inside(reading.widths, confidence)]
     known: dict[int, float] = {}
     for terms in np.unique(reading.terms).tolist():
         found = margin([(1, reading.noise)], confidence, [terms]) if terms else 0
         known[terms] = found if scale == 1.0 or found > LARGEST else found * scale
     return [known[terms] for terms in reading.terms.tolist()]
+
+
+def _inside(widths: Floats, confidence: float) -> list[float]:
+    """Margins of noise inside the kernel, at the next level that was simulated, in whole numbers.
+
+    The noise is log-concave: past the last level a, P(|X| > k a) <= P(|X| > a)^((k + 1)/2).
+    """
+    level = next((i for i, known in enumerate(LEVELS) if known >= confidence), None)
+    if level is not None:
+        return [float(math.ceil(width)) for width in widths[level]]
+    factor = max(1.0, 2 * math.log(1 - confidence) / math.log(1 - LEVELS[-1]) - 1)
+    return [float(math.ceil(width * factor)) for width in widths[-1]]
 
 
 def _quantile(step: Step, reading: Reading, confidence: float) -> Estimate:

@@ -110,7 +110,13 @@ def _margins(plan: Plan, confidence: float) -> dict[str, float | None]:
 def _blank(step: Step) -> Reading:
     """A reading of nothing, with the noise that the step would have."""
     values = np.zeros((1, width_of(step.measurement)), dtype=object)
-    return Reading(values, step.noise, np.ones(1, np.int64), step.eta)
+    most, widths = 1, None
+    if step.derived is not None and step.noise is not None:
+        most = step.derived.terms.max(initial=0)
+        if step.derived.widths is not None:
+            widest = step.derived.widths.max(axis=1, keepdims=True)
+            widths = widest * float(step.noise.parameter)
+    return Reading(values, step.noise, np.array([most], np.int64), step.eta, widths=widths)
 
 
 def search(make: Callable[[Fraction], Plan], margin: float, confidence: float) -> Forecast:

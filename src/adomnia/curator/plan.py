@@ -5,16 +5,20 @@ It rests on the question and the policy alone; no data is read and nothing is sp
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
+from adomnia.curator.derived import Derived, derive
 from adomnia.curator.policy import Policy
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.margin import Noise
 from adomnia.mechanisms.quantile import Rank, Share, Target
 from adomnia.mechanisms.selection import threshold
-from adomnia.priors.sensitivity import sensitivity
+from adomnia.priors.known import Known
+from adomnia.priors.sensitivity import PUBLIC, refuse_hopeless, sensitivity
 from adomnia.privacy.events import (
     Composed,
     Event,
@@ -26,11 +30,19 @@ from adomnia.privacy.events import (
 )
 from adomnia.privacy.sensitivity import Sensitivity, Setting
 from adomnia.queries.grouping import visible
-from adomnia.queries.measurement import Counts, Distinct, Measurement, Quantile, number
+from adomnia.queries.measurement import (
+    Counts,
+    Distinct,
+    Measurement,
+    Moments,
+    Quantile,
+    Sum,
+    number,
+)
 from adomnia.queries.question import Question
 from adomnia.queries.strategy import Strategy, plan_measurements
 
-__all__ = ["Asked", "Plan", "Step", "make_plan"]
+__all__ = ["Asked", "Plan", "Step", "make_plan", "shape_of"]
 
 MAX_RANK = 10**15
 """No table has more rows; past this an extreme is any value at all."""
@@ -55,6 +67,7 @@ class Step:
     noise: Noise | None = None
     target: Target | None = None
     eta: Fraction = Fraction(0)
+    derived: Derived | None = None
 
 
 @dataclass(frozen=True)
@@ -65,6 +78,25 @@ class Plan:
     strategy: Strategy
     steps: tuple[Step, ...]
     threshold: int | None = None
+    priors: int | None = None
+
+    @property
+    def shape(self) -> str:
+        """A digest of what is measured, over which cells: an answer is read only as what it was."""
+        return shape_of(self.question, self.strategy.measurements)
+
+    @property
+    def measured(self) -> dict[str, Any]:
+        """What a later exact release must know to price this anew, beside the statement."""
+        found: dict[str, Any] = {"shape": self.shape}
+        paid = [i for i, step in enumerate(self.steps) if not isinstance(step.event, Free)]
+        if len(paid) < len(self.steps):
+            found["paid"] = paid
+        derived = {i: step for i in paid if (step := self.steps[i].derived) is not None}
+        if derived:
+            found["outputs"] = {str(i): _outputs(step) for i, step in derived.items()}
+            found["groups"] = {str(i): _groups(step) for i, step in derived.items() if step.groups}
+        return found
 
     @property
     def event(self) -> Event:
@@ -75,31 +107,91 @@ class Plan:
         return parts[0] if len(parts) == 1 else Composed(parts)
 
 
-def make_plan(question: Question, policy: Policy, asked: Asked) -> Plan:
+def shape_of(question: Question, measurements: tuple[Measurement, ...]) -> str:
+    """A digest of what a question measures, over which cells."""
+    facts = (question.where, question.keys, list(measurements))
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+
+
+def make_plan(question: Question, policy: Policy, asked: Asked, known: Known | None = None) -> Plan:
     """The plan of a question: its loss is split evenly over the measurements that cost anything."""
+    if known and question.open:
+        raise QuestionError(
+            "a key of GROUP BY has no declared domain, and exact releases are public",
+            "declare its values in the policy: how far neighbours are apart depends on them",
+        )
     try:
         strategy = plan_measurements(question)
-        found = [_sensitivity(question, policy, m) for m in strategy.measurements]
+        found = [_sensitivity(question, policy, m, known) for m in strategy.measurements]
     except ValueError as error:
         raise QuestionError(str(error), "declare a larger step for this attribute") from None
-    paid = sum(1 for bound in found if bound.l1 > 0)
+    ways = [_way(question, measurement, asked, known) for measurement in strategy.measurements]
+    pairs = list(zip(found, ways, strict=True))
+    paid = sum((bound.l1 if way is None else way.bound) > 0 for bound, way in pairs)
     delta = _delta(question, policy, asked)
+    share = _share(asked, max(1, paid))
     steps = tuple(
-        _step(measurement, bound, _share(asked, max(1, paid)), delta)
-        for measurement, bound in zip(strategy.measurements, found, strict=True)
+        _step(measurement, bound, share, delta)
+        if way is None
+        else _derived_step(way, policy, measurement, bound, share)
+        for measurement, (bound, way) in zip(strategy.measurements, pairs, strict=True)
     )
     return Plan(question, strategy, steps, _threshold(steps, policy, delta))
 
 
-def _sensitivity(question: Question, policy: Policy, measurement: Measurement) -> Sensitivity:
+def _sensitivity(
+    question: Question, policy: Policy, measurement: Measurement, known: Known | None
+) -> Sensitivity:
     shown = None
     if isinstance(measurement, Distinct) and not question.open:
         shown = len(visible(question.keys, policy.attributes))  # `reading` releases no others
     setting = Setting(question.where, question.keys, policy.unit, shown)
-    bound = sensitivity(measurement, setting, policy.neighbors)
+    bound = sensitivity(measurement, setting, policy.neighbors, known)
+    if known:
+        refuse_hopeless(bound, sensitivity(measurement, setting, policy.neighbors))
+        return bound
     if bound.l1 == 0 and not _is_public(question, measurement, policy):
         return replace(bound, l1=Fraction(1), l2_squared=Fraction(1), exact=False)
     return bound
+
+
+def _way(
+    question: Question, measurement: Measurement, asked: Asked, known: Known | None
+) -> Derived | None:
+    """How to measure less than is asked, where public numbers give the rest."""
+    if not known or not isinstance(measurement, Counts | Sum | Moments):
+        return None
+    kind = "gaussian" if asked.rho is not None else "laplace"
+    return derive(known, measurement, question.where, question.keys, kind)
+
+
+def _derived_step(
+    found: Derived, policy: Policy, measurement: Measurement, bound: Sensitivity, share: Asked
+) -> Step:
+    """A step that measures a part, or nothing where all of it is public."""
+    argument = f"{PUBLIC}: {found.measured.bound.argument}; measured: {found.name}"
+    if found.bound == 0:
+        nothing = Sensitivity(Fraction(0), Fraction(0), True, argument)
+        return Step(measurement, nothing, Free(), Noise("laplace", Fraction(0)), derived=found)
+    group, gaussian = policy.neighbors.group, share.rho is not None
+    exact = found.measured.bound.exact and bound.exact
+    l1 = bound.l1 if gaussian else found.bound * group
+    l2 = found.bound * group**2 if gaussian else min(bound.l2_squared, l1**2) or l1**2
+    step = _step(measurement, Sensitivity(l1, l2, exact, argument), share, None)
+    return replace(step, derived=found)
+
+
+def _outputs(found: Derived) -> list[int] | str:
+    """The counts that are measured; `cells` where others are measured in their place."""
+    return "cells" if found.places is None else list(found.places)
+
+
+def _groups(found: Derived) -> list[tuple[list[int] | str, str]]:
+    """Of noise inside the kernel: the counts that are bounded together, and their bound."""
+    if found.places is None:
+        return [("cells", str(bound)) for _, bound in found.groups]
+    places = found.places
+    return [([places[i] for i in group], str(bound)) for group, bound in found.groups]
 
 
 def _is_public(question: Question, measurement: Measurement, policy: Policy) -> bool:
@@ -122,9 +214,16 @@ def _share(asked: Asked, parts: int) -> Asked:
 def _step(
     measurement: Measurement, bound: Sensitivity, share: Asked, delta: Fraction | None
 ) -> Step:
+    selects = delta is not None and isinstance(measurement, Counts)
+    free = bound.l1 == 0 or (share.rho is not None and bound.l2_squared == 0)
+    if free and bound.argument.startswith(PUBLIC):
+        raise QuestionError(
+            "this is already public: it follows from what was released exactly",
+            "register the released numbers too, and it is answered from them: "
+            "adomnia prior add SQL --values FILE",
+        )
     if isinstance(measurement, Quantile):
         return _quantile_step(measurement, bound, share)
-    selects = delta is not None and isinstance(measurement, Counts)
     if bound.l1 == 0:
         return Step(measurement, bound, Free(), Noise("laplace", Fraction(0)))
     if share.rho is not None and not selects:

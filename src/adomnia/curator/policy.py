@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
+from adomnia.curator.graph_policy import GraphSource, graph_source
 from adomnia.errors import AdomniaError, PolicyError
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import exact
@@ -21,12 +22,23 @@ from adomnia.privacy.neighbors import RELATIONS, Neighbors
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open
 from adomnia.schema.table import Attribute
 
-__all__ = ["Policy", "PublicSource", "read_policy"]
+__all__ = ["Audit", "Policy", "PriorSource", "PublicSource", "line_of", "read_policy"]
 
 _SECTIONS: Mapping[str, frozenset[str]] = {
     "data": frozenset({"source", "table"}),
     "privacy": frozenset(
-        {"neighbors", "unit", "max_rows", "group", "epsilon", "delta", "rho", "confirmed"}
+        {
+            "neighbors",
+            "unit",
+            "max_rows",
+            "group",
+            "epsilon",
+            "delta",
+            "rho",
+            "confirmed",
+            "universe",
+            "max_group",
+        }
     ),
     "attributes": frozenset(
         {"kind", "values", "other", "low", "high", "step", "nullable", "sensitive"}
@@ -34,9 +46,48 @@ _SECTIONS: Mapping[str, frozenset[str]] = {
     "analysts": frozenset({"epsilon", "delta", "rho"}),
     "public": frozenset({"source", "key"}),
     "ledger": frozenset({"url"}),
-    "prior": frozenset({"sql"}),
+    "prior": frozenset({"sql", "values", "rounded", "below"}),
+    "graph": frozenset(
+        {
+            "edges",
+            "nodes",
+            "ids",
+            "directed",
+            "neighbors",
+            "degree_bound",
+            "public_nodes",
+            "source",
+            "target",
+            "key",
+            "attributes",
+        }
+    ),
+    "audit": frozenset(
+        {
+            "public",
+            "sensitive",
+            "tau",
+            "kj",
+            "kcp",
+            "disclosures",
+            "gate",
+            "amber",
+            "red",
+            "independent",
+            "exact",
+            "influence",
+            "several_rows",
+            "repeated",
+            "group",
+            "rows",
+            "releases",
+        }
+    ),
 }
 _NAMED = ("attributes", "analysts", "public")
+_CIRCUMSTANCES = ("independent", "exact", "influence", "several_rows", "repeated")
+_MANY = ("group", "rows", "releases")
+_SHARES = ("tau", "kj", "kcp", "amber", "red")
 
 
 @dataclass(frozen=True)
@@ -45,6 +96,39 @@ class PublicSource:
 
     source: str
     key: str
+
+
+@dataclass(frozen=True)
+class PriorSource:
+    """A statement that was released exactly, and where its numbers are."""
+
+    sql: str
+    values: str | None = None
+    rounded: int | None = None
+    below: int | None = None
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit looks at, from when on it worries, and how the data came about.
+
+    `public` and `sensitive` are the attributes of disclosures, `tau`, `kj` and `kcp` their
+    thresholds; more than `disclosures` of them close the gate of a release (`gate`: refuse or
+    warn). A success that is `amber` or `red` above its baseline has that colour. `circumstances`
+    answers the questionnaire by its names, with True, False or a number; what is not there is
+    not known.
+    """
+
+    public: tuple[str, ...] = ()
+    sensitive: str | None = None
+    tau: float = 0.2
+    kj: float = 3.0
+    kcp: float = 0.7
+    disclosures: int | None = None
+    gate: str = "refuse"
+    amber: float = 0.05
+    red: float = 0.2
+    circumstances: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -61,8 +145,13 @@ class Policy:
     analysts: Mapping[str, Budget] = field(default_factory=dict)
     public: Mapping[str, PublicSource] = field(default_factory=dict)
     ledger: str = "adomnia.ledger"
+    priors: tuple[PriorSource, ...] = ()
+    graph: GraphSource | None = None
+    universe: tuple[str, ...] | None = None
+    max_group: int | None = None
     confirmed: bool = False
     digest: str = ""
+    audit: Audit = field(default_factory=Audit)
 
     def beside(self, name: str) -> str:
         """A file named in the policy, found from where the policy is; an address stays one."""
@@ -125,15 +214,10 @@ def read_policy(file: str | Path) -> Policy:
     reader = _parse(path)
     _known_keys(reader)
     tree = reader.tree
-    if tree.get("prior"):
-        reader.fail(
-            "exact releases ([[prior]]) cannot be taken into account yet",
-            "without that the promise would not hold, so nothing is answered",
-            ("prior",),
-        )
     privacy = _section(reader, "privacy")
-    data = _section(reader, "data")
-    source = _text(reader, data, ("data", "source"))
+    graph = graph_source(reader)
+    data = _section(reader, "data") if graph is None or "data" in tree else {}
+    source = _text(reader, data, ("data", "source"), None if data or graph is None else "")
     return Policy(
         file=path,
         source=source,
@@ -154,8 +238,15 @@ def read_policy(file: str | Path) -> Policy:
             for name, part in tree.get("public", {}).items()
         },
         ledger=_text(reader, tree.get("ledger", {}), ("ledger", "url"), "adomnia.ledger"),
+        priors=_priors(reader),
+        graph=graph,
+        universe=_universe(reader, privacy),
+        max_group=_whole(reader, privacy, ("privacy", "max_group"), 1)
+        if "max_group" in privacy
+        else None,
         confirmed=_flag(reader, privacy, ("privacy", "confirmed")),
         digest=hashlib.sha256(reader.text.encode()).hexdigest(),
+        audit=_audit(reader),
     )
 
 
@@ -283,6 +374,82 @@ def _budget(reader: _Reader, part: Mapping[str, Any], path: tuple[str, ...]) -> 
         reader.fail(f"[{'.'.join(path)}] needs epsilon", "for example epsilon = 1.0", path)
     budget: Budget = reader.guard((*path, next(iter(amounts))), lambda: Budget(**amounts))
     return budget
+
+
+def _priors(reader: _Reader) -> tuple[PriorSource, ...]:
+    listed = reader.tree.get("prior", [])
+    if not isinstance(listed, list):
+        reader.fail("exact releases are written [[prior]], with two brackets", "", ("prior",))
+    return tuple(_prior(reader, part) for part in listed)
+
+
+def _prior(reader: _Reader, part: Mapping[str, Any]) -> PriorSource:
+    return PriorSource(
+        _text(reader, part, ("prior", "sql")),
+        _text(reader, part, ("prior", "values")) if "values" in part else None,
+        _whole(reader, part, ("prior", "rounded"), 1) if "rounded" in part else None,
+        _whole(reader, part, ("prior", "below"), 1) if "below" in part else None,
+    )
+
+
+def _universe(reader: _Reader, privacy: Mapping[str, Any]) -> tuple[str, ...] | None:
+    listed = privacy.get("universe")
+    if listed is None:
+        return None
+    declared = reader.tree.get("attributes", {})
+    if not isinstance(listed, list) or not listed or any(n not in declared for n in listed):
+        reader.fail(
+            "universe must be a list of declared attributes",
+            'those that will ever be asked, for example universe = ["sex", "age"]',
+            ("privacy", "universe"),
+        )
+    return tuple(dict.fromkeys(listed))
+
+
+def _audit(reader: _Reader) -> Audit:
+    part = reader.tree.get("audit", {})
+    told: dict[str, Any] = {name: _share(reader, part, name) for name in _SHARES if name in part}
+    declared = reader.tree.get("attributes", {})
+    if "public" in part:
+        public = part["public"]
+        if not isinstance(public, list) or any(name not in declared for name in public):
+            hint = 'what an attacker may know of somebody, for example public = ["sex", "age"]'
+            reader.fail("public must be a list of declared attributes", hint, ("audit", "public"))
+        told["public"] = tuple(dict.fromkeys(public))
+    if "sensitive" in part:
+        told["sensitive"] = _text(reader, part, ("audit", "sensitive"))
+        if told["sensitive"] not in declared or told["sensitive"] in told.get("public", ()):
+            reader.fail("sensitive must be a declared attribute, and not public", "",
+                        ("audit", "sensitive"))  # fmt: skip
+    if "disclosures" in part:
+        most = part["disclosures"]
+        if not isinstance(most, int) or isinstance(most, bool) or most < 0:
+            reader.fail("disclosures must be a whole number", "0 allows none",
+                        ("audit", "disclosures"))  # fmt: skip
+        told["disclosures"] = most
+    if "gate" in part:
+        told["gate"] = _text(reader, part, ("audit", "gate"))
+        if told["gate"] not in ("refuse", "warn"):
+            reader.fail("gate must be refuse or warn", "", ("audit", "gate"))
+    facts = {n: _flag(reader, part, ("audit", n)) for n in _CIRCUMSTANCES if n in part}
+    many = {n: _whole(reader, part, ("audit", n), 1) for n in _MANY if n in part}
+    made = Audit(**told, circumstances={**facts, **many})
+    if made.amber > made.red:
+        reader.fail("amber must not be above red", "", ("audit", "amber"))
+    return made
+
+
+_RANGES = {"kj": (1, 10**9)}
+
+
+def _share(reader: _Reader, part: Mapping[str, Any], name: str) -> float:
+    """A threshold: a number between its ends, which lie outside."""
+    value = part[name]
+    low, high = _RANGES.get(name, (0, 1))
+    right = isinstance(value, int | Decimal) and not isinstance(value, bool)
+    if not right or not (low < value < high or (name == "kcp" and value == 1)):
+        reader.fail(f"{name} must be a number between {low} and {high:,}", "", ("audit", name))
+    return float(value)
 
 
 # Domains

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.curator.consistent import MOST_CELLS, Consistent, agreeing
 from adomnia.curator.desk import Desk
 from adomnia.curator.register import registered
+from adomnia.curator.repricing import moves
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
 from adomnia.ledger.reserve import Budgets, Reservation, answered, least, reserve
 from adomnia.marginals import release as core
@@ -26,9 +28,12 @@ from adomnia.privacy.neighbors import Neighbors
 from adomnia.queries.expression import Column
 from adomnia.queries.ranges import cells, count_cells, from_domain, show
 
-__all__ = ["METHODS", "Order", "Prospect", "Publication", "prospect", "publish"]
+__all__ = ["CONSISTENT", "METHODS", "Order", "Prospect", "Publication", "prospect", "publish"]
 
 MOST_VALUES = 10_000
+CONSISTENT = "consistent"
+"""The method that draws a whole table among all that agree with what is public."""
+
 Progress = Callable[[str, float], None]
 
 
@@ -54,6 +59,8 @@ class Prospect:
     mechanism: str
     deviations: Mapping[Subset, float] = field(default_factory=dict)
     plan: core.Plan | None = None
+    priors: int = 0
+    among: Consistent | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The prospect as plain JSON values; errors are standard deviations of a cell."""
@@ -90,17 +97,38 @@ def named(workload: Workload, subset: Subset) -> str:
 
 def prospect(desk: Desk, order: Order) -> Prospect:
     """The plan of a release; reads no data and spends nothing."""
+    priors = desk.public()[0]
+    return replace(_prospect(desk, order), priors=priors)
+
+
+def _prospect(desk: Desk, order: Order) -> Prospect:
     workload = _workload(desk, order)
     if order.method in METHODS:
         kind = "gaussian" if order.loss.rho else "laplace"
         planned = Prospect(order, workload, _event(order.loss), f"{kind} noise on parities")
         _rehearse(desk, planned)
         return planned
+    if order.method == CONSISTENT:
+        return _one_of_all(desk, order, workload)
     if order.method != "microdata":
-        hint = "one of microdata, " + ", ".join(METHODS)
+        hint = f"one of microdata, {CONSISTENT}, " + ", ".join(METHODS)
         raise QuestionError(f"there is no method {order.method[:40]!r}", hint)
     plan = core.plan(workload, order.loss, _neighbors(desk, workload))
     return Prospect(order, workload, plan.event, plan.name, plan.deviations, plan)
+
+
+def _one_of_all(desk: Desk, order: Order, workload: Workload) -> Prospect:
+    """A whole table drawn among all that agree with what is public."""
+    if len(workload.marginals) != 1 or order.loss.rho:
+        raise QuestionError(
+            "this method publishes one table, for an epsilon",
+            "for example --marginals sex,age --epsilon 1",
+        )
+    among = Consistent(desk, workload.names)
+    name = f"a table drawn among the {len(among.tables):,} that agree with what is public"
+    event = events.Exponential(order.loss.epsilon, Fraction(1))
+    free = not len(among.moves)
+    return Prospect(order, workload, events.Free() if free else event, name, among=among)
 
 
 class _Reached(Exception):
@@ -175,7 +203,16 @@ def publish(
 ) -> Publication:
     """Pay, read the data once, add the noise, and fit what is published."""
     statement = f"RELEASE {len(planned.workload.marginals)} marginals ({planned.order.method})"
-    booking = Reservation(analyst, None, None, statement, planned.event)
+    booking = Reservation(
+        analyst,
+        None,
+        None,
+        statement,
+        planned.event,
+        None,
+        planned.priors,
+        _measured(desk, planned),
+    )
     version = desk.version()
     granted = reserve(desk.journal, booking, budgets)
     made = _make(desk, planned, progress)
@@ -185,6 +222,16 @@ def publish(
     return Publication(
         planned, values, *made[:3], granted.receipt, desk.policy.digest, left, made[3]
     )
+
+
+def _measured(desk: Desk, planned: Prospect) -> dict[str, Any]:
+    """What a later exact release must know to price this one anew: columns, and rows priced."""
+    columns = list(planned.workload.names)
+    if planned.among is not None:
+        return {"columns": columns, "moves": str(planned.among.unit)}
+    neighbors = _neighbors(desk, planned.workload)
+    rows = (neighbors.rows or 1) * neighbors.group * (2 if neighbors.replaces else 1)
+    return {"columns": columns, "moves": str(rows)}
 
 
 def _record(planned: Prospect, made: _Made) -> dict[str, Any]:
@@ -208,10 +255,12 @@ _Made = tuple[
 
 def _make(desk: Desk, planned: Prospect, progress: Progress | None) -> _Made:
     try:
+        if planned.among is not None:
+            return _drawn(planned, planned.among)
         source = _source(desk, planned.workload)
         if planned.order.method in METHODS:
             return _by_paper(desk, planned, source)
-        return _by_core(planned, source, progress)
+        return _by_core(desk, planned, source, progress)
     except AdomniaError:
         raise
     except Exception as error:
@@ -231,15 +280,63 @@ def _neighbors(desk: Desk, workload: Workload) -> Neighbors:
 
     A row whose value becomes NULL leaves the tables of attributes that are not nullable, so a
     changed row is then priced as one that goes and one that comes, and the total is not public.
+    With exact releases public, as many rows come and go as induced neighbours differ in.
     """
     neighbors, attributes = desk.policy.neighbors, desk.policy.attributes
+    known = desk.public()[1]
+    if known:
+        rows = moves(desk.policy, workload.names, known)
+        if rows == 0:
+            raise QuestionError(
+                "these tables are already public: they follow from what was released exactly",
+                "ask for them, where the released numbers were given",
+            )
+        return Neighbors("unbounded", None, rows)
     stays = all(attributes[name].nullable for name in workload.names)
     if stays or not neighbors.replaces:
         return neighbors
     return Neighbors("unbounded", neighbors.rows, 2 * neighbors.group)
 
 
-def _by_core(planned: Prospect, source: Any, progress: Progress | None) -> _Made:
+def _drawn(planned: Prospect, among: Consistent) -> _Made:
+    order, (subset,) = planned.order, planned.workload.marginals
+    table = among.draw(order.loss.epsilon)
+    margins = among.margins(table, order.loss.epsilon, order.confidence)
+    notes = ("margins: all tables that agree with what is public being as likely beforehand",)
+    laid = among.laid_out(table)
+    return {subset: laid}, {subset: among.laid_out(margins)}, _records(laid), notes
+
+
+def _records(table: NDArray[np.int64]) -> NDArray[Any]:
+    """A row for every count: the places of its values."""
+    places = np.argwhere(table >= 0)
+    return np.repeat(places, table.reshape(-1), axis=0)
+
+
+def _agreed(
+    desk: Desk, planned: Prospect, made: core.Release
+) -> tuple[Mapping[Subset, NDArray[Any]], NDArray[Any], tuple[str, ...]]:
+    """Tables and records that agree with what was released exactly, as far as can be."""
+    assert made.microdata is not None
+    workload = planned.workload
+    if not desk.public()[1]:
+        return made.marginals, made.microdata, ()
+    whole: NDArray[np.int64] | None = None
+    if np.prod(workload.sizes, dtype=float) <= MOST_CELLS:
+        table = np.zeros(workload.sizes, np.int64)
+        np.add.at(table, tuple(np.asarray(made.microdata).T), 1)
+        whole = agreeing(desk, workload.names, table)
+    if whole is None:
+        note = "the tables were not moved to agree with what was released exactly"
+        return made.marginals, made.microdata, (note,)
+    sums = {
+        subset: whole.sum(axis=tuple(i for i in range(whole.ndim) if i not in subset))
+        for subset in workload.marginals
+    }
+    return sums, _records(whole), ("the tables agree with what was released exactly",)
+
+
+def _by_core(desk: Desk, planned: Prospect, source: Any, progress: Progress | None) -> _Made:
     order, plan = planned.order, planned.plan
     assert plan is not None  # what is measured is what was priced
     made = core.release(
@@ -247,8 +344,8 @@ def _by_core(planned: Prospect, source: Any, progress: Progress | None) -> _Made
     )
     if not order.unbiased:
         assert made.microdata is not None
-        notes = _too_noisy(planned, len(made.microdata))
-        return made.marginals, made.margins, made.microdata, notes
+        tables, records, agreed = _agreed(desk, planned, made)
+        return tables, made.margins, records, (*agreed, *_too_noisy(planned, len(records)))
     margins = {s: np.full(t.shape, made.unbiased_margins[s]) for s, t in made.unbiased.items()}
     return made.unbiased, margins, None, ("unbiased: cells may be negative and fractional",)
 

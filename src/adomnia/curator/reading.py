@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.curator.derived import Derived
 from adomnia.curator.plan import Plan, Step
 from adomnia.engines.engine import Engine, Request
+from adomnia.errors import MachineryError
+from adomnia.mechanisms.conditioned import add_conditioned
 from adomnia.mechanisms.keyed import release_keyed
 from adomnia.mechanisms.margin import Noise
 from adomnia.mechanisms.mechanism import add_gaussian, add_laplace, choose_quantiles
@@ -23,12 +27,19 @@ __all__ = ["Reading", "Readings", "from_json", "take", "to_json"]
 
 @dataclass(frozen=True)
 class Reading:
-    """Noisy components, one row per cell; `terms` says of how many draws each cell is a sum."""
+    """Noisy components, one row per cell; `terms` says of how many draws each cell is a sum.
+
+    Cells that are `tied` share draws. `fitted` ones were moved to agree with what is public.
+    Of noise inside the kernel, `widths` say how far each cell strays at each of its levels.
+    """
 
     values: NDArray[Any]
     noise: Noise | None
     terms: NDArray[np.int64]
     eta: Fraction = Fraction(0)
+    tied: bool = False
+    fitted: bool = False
+    widths: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -42,7 +53,7 @@ class Readings:
 def take(plan: Plan, table: Table, engine: Engine) -> Readings:
     """Read the data, add the noise. The plan's event must be in the ledger by now."""
     question = plan.question
-    additive = tuple(s.measurement for s in plan.steps if not isinstance(s.measurement, Quantile))
+    additive = tuple(step.measurement for step in plan.steps if _is_plain(step))
     request = Request(table, question.where, question.keys, additive)
     if plan.threshold is not None:
         return _keyed(plan, request, engine)
@@ -51,9 +62,44 @@ def take(plan: Plan, table: Table, engine: Engine) -> Readings:
     for step in plan.steps:
         if isinstance(step.measurement, Quantile):
             parts.append(_quantile(step, request, engine))
+        elif step.derived is not None:
+            parts.append(_derived(step, step.derived, request, engine))
         else:
             parts.append(_visible(_noisy(step, next(sealed)), step, request))
     return Readings(tuple(parts))
+
+
+def _is_plain(step: Step) -> bool:
+    """Whether all of it is measured, with noise on each component."""
+    return not isinstance(step.measurement, Quantile) and step.derived is None
+
+
+def _derived(step: Step, derived: Derived, request: Request, engine: Engine) -> Reading:
+    """The asked counts, from those that are measured and from what is public."""
+    assert step.noise is not None
+    noisy: NDArray[Any] = np.zeros(0, np.int64)  # what is public needs no data at all
+    if derived.places is None and derived.counts is not None:
+        (sealed,) = engine.measure(Request(request.table, None, (), (derived.counts,)))
+        noisy = _with_noise(sealed, step, derived, range(len(derived.counts.conditions)))
+    elif derived.places:
+        (sealed,) = engine.measure(replace(request, measurements=(step.measurement,)))
+        noisy = _with_noise(sealed, step, derived, derived.places)
+    values, fitted = derived.fill(noisy)
+    widths = None if derived.widths is None else derived.widths * float(step.noise.parameter)
+    return Reading(values, step.noise, derived.terms, Fraction(0), derived.is_tied, fitted, widths)
+
+
+def _with_noise(sealed: Any, step: Step, derived: Derived, places: Sequence[int]) -> NDArray[Any]:
+    assert step.noise is not None
+    scale = step.noise.parameter
+    if scale == 0:
+        raise MachineryError("without noise nothing is opened")
+    if derived.measured.basis is not None:
+        share = scale / derived.bound  # of one unit of sensitivity
+        groups = [(group, part * share) for group, part in derived.groups]
+        return add_conditioned(sealed, derived.measured.basis, scale, groups=groups, places=places)
+    add = add_laplace if step.noise.kind == "laplace" else add_gaussian
+    return add(sealed, scale, places=places)
 
 
 def _noisy(step: Step, sealed: Any) -> Reading:
@@ -115,6 +161,9 @@ def _part_json(part: Reading) -> dict[str, Any]:
         "noise": noise,
         "eta": str(part.eta),
         "terms": part.terms.tolist() if (part.terms != 1).any() else None,
+        **({"tied": True} if part.tied else {}),
+        **({"fitted": True} if part.fitted else {}),
+        **({} if part.widths is None else {"widths": part.widths.tolist()}),
     }
 
 
@@ -137,4 +186,6 @@ def _part(part: Any) -> Reading:
     kind = part["noise"]
     noise = None if kind is None else Noise(kind[0], Fraction(kind[1]))
     terms = np.array(part["terms"] or [1] * len(values), dtype=np.int64)
-    return Reading(values, noise, terms, Fraction(part["eta"]))
+    tied, fitted = part.get("tied", False), part.get("fitted", False)
+    widths = None if part.get("widths") is None else np.array(part["widths"], np.float64)
+    return Reading(values, noise, terms, Fraction(part["eta"]), tied, fitted, widths)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -23,7 +23,7 @@ from adomnia.queries.grouping import axes, cell_count
 from adomnia.queries.measurement import Counts, Measurement, Moments, Quantile, Sum, width_of
 from adomnia.queries.operations import evaluate
 
-__all__ = ["Known", "Memory", "reuse"]
+__all__ = ["Known", "Memory", "agreeing", "reuse"]
 
 MAX_TABLES = 100
 """Only the latest tables are tried for a coarser one, so that asking stays fast."""
@@ -97,6 +97,17 @@ def reuse(plan: Plan, memory: Memory) -> Readings | None:
     if not parts or any(keys != selections[0] for keys in selections):
         return None  # groups selected on two occasions need not be the same ones
     return Readings(tuple(parts), selections[0])
+
+
+def agreeing(plan: Plan, found: Readings) -> Readings:
+    """Earlier readings, moved so that they agree with what was released exactly since."""
+    parts = []
+    for step, part in zip(plan.steps, found.parts, strict=True):
+        values = None
+        if step.derived is not None and not part.fitted:
+            values = step.derived.agreeing(part.values)
+        parts.append(part if values is None else replace(part, values=values, fitted=True))
+    return replace(found, parts=tuple(parts))
 
 
 _Selected = tuple[tuple[object, ...], ...] | None

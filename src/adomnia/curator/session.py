@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from adomnia.curator import reading
 from adomnia.curator.answer import Answer, Table, tabulate
 from adomnia.curator.desk import Desk
 from adomnia.curator.forecast import Forecast, cost_of, forecast, search
+from adomnia.curator.independence import Independence, examine
 from adomnia.curator.plan import Asked, Plan, make_plan
-from adomnia.curator.reuse import reuse
+from adomnia.curator.reuse import agreeing, reuse
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
 from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, least, left, reserve
 from adomnia.privacy.composition import Budget
@@ -56,11 +56,15 @@ class Session:
         asked = _asked(epsilon, rho, delta)
         confidence = _confidence(confidence)
         plan = self._plan(sql, asked)
-        version, shape = self.desk.version(), _shape(plan)  # of before the data is read
+        version, shape = self.desk.version(), plan.shape  # of before the data is read
         known = reuse(plan, self.desk.known(self.analyst))
+        if known is not None:
+            known = agreeing(plan, known)
         event: Event = Free() if known is not None else plan.event
         request = json.dumps([sql, *(str(part) for part in vars(asked).values()), confidence])
-        booking = Reservation(self.analyst, self.name, key, sql, event, request)
+        booking = Reservation(
+            self.analyst, self.name, key, sql, event, request, plan.priors, plan.measured
+        )
         granted = reserve(self.desk.journal, booking, self.budgets)
         if granted.answer is not None:
             if granted.answer.get("shape", shape) != shape:
@@ -73,6 +77,11 @@ class Session:
         record = {**reading.to_json(known), "version": version, "shape": shape}
         answered(self.desk.journal, granted.receipt, record)
         return self._answer(plan, known, confidence, granted, notes)
+
+    def independence(self, first: str, second: str, epsilon: Amount) -> Independence:
+        """Test whether two attributes are independent; their histograms must be public."""
+        who = (self.analyst, self.name, self.budgets)
+        return examine(self.desk, who, (first, second), exact(epsilon))
 
     def plan(
         self,
@@ -105,7 +114,9 @@ class Session:
         return Budgets(policy.budget, policy.analysts.get(self.analyst), self.limit)
 
     def _plan(self, sql: str, asked: Asked) -> Plan:
-        return make_plan(self.desk.bind(sql), self.desk.policy, asked)
+        count, known = self.desk.public()
+        plan = make_plan(self.desk.bind(sql), self.desk.policy, asked, known)
+        return replace(plan, priors=count)
 
     def _take(self, plan: Plan) -> reading.Readings:
         try:
@@ -136,13 +147,6 @@ class Session:
             granted.receipt,
             (*table.notes, *notes),
         )
-
-
-def _shape(plan: Plan) -> str:
-    """A digest of what is measured, over which cells: an answer is read only as what it was."""
-    question = plan.question
-    facts = (question.where, question.keys, [step.measurement for step in plan.steps])
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
 
 def _asked(epsilon: Amount | None, rho: Amount | None, delta: Amount | None) -> Asked:

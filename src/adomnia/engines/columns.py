@@ -54,6 +54,8 @@ class Cleaned:
             return None
         if not values or not {*values} <= {*domain.values} - {domain.other}:
             return None
+        if not all(isinstance(value, str) for value in values):
+            return None  # compared with a number, every text would be cast, and some cannot be
         return f"({quoted(column.name)} IN ({', '.join(literal(value) for value in values)}))"
 
     def _domain(self, name: str) -> Domain:

@@ -28,6 +28,7 @@ class _Index:
     reserved: dict[str, Entry] = field(default_factory=dict)
     answered: dict[str, Entry] = field(default_factory=dict)
     answers: dict[str, list[Entry]] = field(default_factory=dict)
+    prices: dict[str, list[tuple[int, Loss]]] = field(default_factory=dict)
 
 
 class Account:
@@ -42,6 +43,7 @@ class Account:
         self.total = Loss()
         self._analysts: dict[str, Loss] = {}
         self._sessions: dict[str, Loss] = {}
+        self._priors: tuple[Mapping[str, Any], ...] = ()
         self._index = _Index()
 
     @property
@@ -53,6 +55,17 @@ class Account:
     def sessions(self) -> Mapping[str, Loss]:
         """What was spent in each session."""
         return self._sessions
+
+    @property
+    def priors(self) -> tuple[Mapping[str, Any], ...]:
+        """What was registered as released exactly, in the order of registration."""
+        return self._priors
+
+    def uses(self) -> Iterator[tuple[str, Entry]]:
+        """(receipt, reservation) of every use so far."""
+        for key, entry in list(self._index.reserved.items()):
+            if entry.number <= self.number:
+                yield key, entry
 
     def find(self, analyst: str, key: str | None) -> Entry | None:
         """The reservation under this key: the first that was answered, otherwise the latest.
@@ -104,7 +117,13 @@ class Account:
         copy = Account()
         copy.number, copy.digest, copy.total = self.number, self.digest, self.total
         copy._analysts, copy._sessions = dict(self._analysts), dict(self._sessions)
-        copy._index = self._index
+        copy._priors, copy._index = self._priors, self._index
+        return copy
+
+    def repriced(self, prices: Mapping[str, Any]) -> Account:
+        """This account, if the uses with these receipts cost what these events (JSON) cost."""
+        copy = self.snapshot()
+        copy._reprice({key: _loss(json.dumps(event)) for key, event in prices.items()})
         return copy
 
     def _opened(self, entry: Entry) -> None:
@@ -115,12 +134,8 @@ class Account:
             )
 
     def _reserved(self, entry: Entry) -> None:
-        analyst, session, key = (entry.body[name] for name in ("analyst", "session", "key"))
-        loss = _loss(json.dumps(entry.body["event"]))
-        self.total = _short(self.total + loss)
-        self._analysts[analyst] = _short(self._analysts.get(analyst, Loss()) + loss)
-        if session is not None:
-            self._sessions[session] = _short(self._sessions.get(session, Loss()) + loss)
+        analyst, key = entry.body["analyst"], entry.body["key"]
+        self._charge(entry, _loss(json.dumps(entry.body["event"])))
         if key is not None:
             self._index.keys.setdefault((analyst, key), []).append(entry)
         self._index.reserved[receipt(entry)] = entry
@@ -133,6 +148,35 @@ class Account:
         entry.body["body"].keys()  # an answer is an object
         self._index.answered[key] = entry
         self._index.answers.setdefault(reserved.body["analyst"], []).append(entry)
+
+    def _prior(self, entry: Entry) -> None:
+        entry.body["published"].keys()  # a release is an object
+        prices = {key: _loss(json.dumps(event)) for key, event in entry.body["prices"].items()}
+        if not prices.keys() <= self._index.reserved.keys():
+            raise LedgerError(f"entry {entry.number}: it prices what nobody reserved")
+        self._reprice(prices)
+        for key, loss in prices.items():
+            self._index.prices.setdefault(key, []).append((entry.number, loss))
+        self._priors = (*self._priors, entry.body)
+
+    def _reprice(self, prices: Mapping[str, Loss]) -> None:
+        """Add everything up anew: what is public by now changes what earlier uses cost."""
+        self.total, self._analysts, self._sessions = Loss(), {}, {}
+        for key, entry in self.uses():
+            self._charge(entry, prices.get(key) or self.price(key))
+
+    def price(self, receipt: str) -> Loss:
+        """What the use with this receipt costs, after all that was released exactly since."""
+        later = (n for n in reversed(self._index.prices.get(receipt, ())) if n[0] <= self.number)
+        found = next(later, None)
+        return found[1] if found else _loss(json.dumps(self._index.reserved[receipt].body["event"]))
+
+    def _charge(self, entry: Entry, loss: Loss) -> None:
+        analyst, session = entry.body["analyst"], entry.body["session"]
+        self.total = _short(self.total + loss)
+        self._analysts[analyst] = _short(self._analysts.get(analyst, Loss()) + loss)
+        if session is not None:
+            self._sessions[session] = _short(self._sessions.get(session, Loss()) + loss)
 
     def _seen(self, entries: list[Entry] | tuple[()]) -> list[Entry]:
         """The entries that this account knows, of an index that may have grown since."""
@@ -163,4 +207,5 @@ _FOLDS: Mapping[str, Callable[[Account, Entry], None]] = {
     "opened": Account._opened,
     "reserved": Account._reserved,
     "answered": Account._answered,
+    "prior": Account._prior,
 }

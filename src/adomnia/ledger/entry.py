@@ -15,7 +15,7 @@ from adomnia.errors import LedgerError
 
 __all__ = ["KINDS", "Entry", "Record", "canonical", "chained", "opened", "parsed", "receipt"]
 
-KINDS = frozenset({"opened", "reserved", "answered"})
+KINDS = frozenset({"opened", "reserved", "answered", "prior"})
 """What an entry may be. A kind is never removed and never changes its meaning."""
 
 FORMAT = 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from adomnia.errors import BudgetError, LedgerError, QuestionError
+from adomnia.errors import BudgetError, LedgerError, MachineryError, QuestionError
 from adomnia.ledger.account import Account
 from adomnia.ledger.entry import Entry, Record, receipt
 from adomnia.ledger.journal import Journal
@@ -15,7 +15,7 @@ from adomnia.privacy import events
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss
 
-__all__ = ["Budgets", "Granted", "Reservation", "answered", "least", "left", "reserve"]
+__all__ = ["Budgets", "Granted", "Reservation", "amounts", "answered", "least", "left", "reserve"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class Reservation:
 
     `request` is what must be equal for a key to mean the same request (statement, epsilon,
     confidence, in the caller's spelling); without it the statement alone is compared.
+    `priors` says how many exact releases the event was priced with. `measured` is what a later
+    exact release must know to price this use anew, where the statement does not say it.
     """
 
     analyst: str
@@ -32,6 +34,8 @@ class Reservation:
     statement: str
     event: events.Event
     request: str | None = None
+    priors: int | None = None
+    measured: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,10 @@ def reserve(journal: Journal, reservation: Reservation, budgets: Budgets) -> Gra
 
     def decide(account: Account) -> Sequence[Record]:
         repeated = _repeated(account, reservation)
+        if not repeated and reservation.priors not in (None, len(account.priors)):
+            raise MachineryError(
+                "more was released exactly while this was planned", "ask again: it is priced anew"
+            )
         if repeated is not None:
             known.append(repeated)
         after.update(_left(account, reservation, budgets, Loss() if repeated else loss))
@@ -124,7 +132,7 @@ def least(remaining: Mapping[str, Mapping[str, Fraction]]) -> dict[str, Fraction
 
 
 def _record(reservation: Reservation) -> Record:
-    body = {
+    body: dict[str, Any] = {
         "analyst": reservation.analyst,
         "session": reservation.session,
         "key": reservation.key,
@@ -132,6 +140,8 @@ def _record(reservation: Reservation) -> Record:
         "event": events.to_json(reservation.event),
         "request": reservation.request,
     }
+    if reservation.measured is not None:
+        body["measured"] = reservation.measured
     return Record("reserved", body)
 
 
@@ -183,13 +193,13 @@ def _left(
 
 def _refusal(name: str, budget: Budget, spent: Loss, loss: Loss) -> BudgetError:
     asked = {"epsilon": loss.epsilon, "rho": loss.rho, "delta": loss.delta}
-    wanted = _amounts({kind: value for kind, value in asked.items() if value})
+    wanted = amounts({kind: value for kind, value in asked.items() if value})
     room = budget.room(spent)
     fits = {kind: room[kind] for kind, value in asked.items() if value and room.get(kind)}
     foreign = [kind for kind, value in asked.items() if value and kind not in room]
     return BudgetError(
         f"the budget of the {name} does not allow this: it asks for {wanted}, "
-        f"and {_amounts(budget.remaining(spent))} is left",
+        f"and {amounts(budget.remaining(spent))} is left",
         hint=_advice(fits, foreign),
     )
 
@@ -199,11 +209,12 @@ def _advice(fits: Mapping[str, Fraction], foreign: Sequence[str]) -> str:
         return f"this budget takes no uses that cost {' or '.join(foreign)}"
     if not fits:
         return "nothing more can be asked; what was answered before can be asked again for free"
-    return f"at most {_amounts(fits)} would fit"
+    return f"at most {amounts(fits)} would fit"
 
 
-def _amounts(amounts: Mapping[str, Fraction]) -> str:
-    return ", ".join(f"{kind} = {_amount(value)}" for kind, value in amounts.items())
+def amounts(some: Mapping[str, Fraction]) -> str:
+    """Amounts with their names, exact and as decimals."""
+    return ", ".join(f"{kind} = {_amount(value)}" for kind, value in some.items())
 
 
 def _amount(value: Fraction) -> str:

@@ -1,4 +1,4 @@
-"""Generalised least squares in the residual space: unbiased tables that agree (`estimate.md`)."""
+"""Generalised least squares in the residual space: unbiased tables that agree (`residuals.md`)."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -21,23 +22,36 @@ Cells = dict[int, tuple[NDArray[Any], NDArray[Any]]]
 NOTHING = np.zeros(0, np.int64)
 
 
-def add_laplace(sealed: Sealed[NDArray[Any]], scale: Fraction, bits: Bits = SYSTEM) -> NDArray[Any]:
+def add_laplace(
+    sealed: Sealed[NDArray[Any]],
+    scale: Fraction,
+    bits: Bits = SYSTEM,
+    places: Sequence[int] | None = None,
+) -> NDArray[Any]:
     """The integers with integer Laplace noise (`laplace.md`); scale 0 returns them as they are.
 
-    Scale 0 stands for sensitivity 0: no neighbour has other values, so they are public.
+    Scale 0 stands for sensitivity 0: no neighbour has other values, so they are public. With
+    `places`, only the values there are opened, in a row.
     """
-    values = _integers(unseal(sealed))
+    values = _integers(_at(unseal(sealed), places))
     noise = laplace.sample(scale, values.size, bits)
     return _sum(values, noise.reshape(values.shape))
 
 
 def add_gaussian(
-    sealed: Sealed[NDArray[Any]], variance: Fraction, bits: Bits = SYSTEM
+    sealed: Sealed[NDArray[Any]],
+    variance: Fraction,
+    bits: Bits = SYSTEM,
+    places: Sequence[int] | None = None,
 ) -> NDArray[Any]:
     """The integers with integer Gaussian noise (`gaussian.md`); variance 0 as scale 0 above."""
-    values = _integers(unseal(sealed))
+    values = _integers(_at(unseal(sealed), places))
     noise = gaussian.sample(variance, values.size, bits)
     return _sum(values, noise.reshape(values.shape))
+
+
+def _at(values: NDArray[Any], places: Sequence[int] | None) -> NDArray[Any]:
+    return values if places is None else values.reshape(-1)[list(places)]
 
 
 def _integers(values: NDArray[Any]) -> NDArray[Any]:

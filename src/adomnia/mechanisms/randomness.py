@@ -141,7 +141,8 @@ class Table:
         starts = np.arange(1 << 16, dtype=np.uint64) << np.uint64(48)
         least = np.searchsorted(self._high, starts, "left")
         most = np.searchsorted(self._low, starts | np.uint64((1 << 48) - 1), "right")
-        self._guide = np.where(least == most, least, -1).astype(np.int16)
+        width = np.int16 if self._low.size < 1 << 15 else np.int32
+        self._guide = np.where(least == most, least, -1).astype(width)
 
     def draw(self, size: int, bits: Bits) -> NDArray[np.int64]:
         """`size` independent outcomes, as indices into the weights."""

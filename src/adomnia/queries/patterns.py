@@ -13,7 +13,7 @@ from adomnia.queries.expression import Call, Column, Constant, Expr, columns
 from adomnia.queries.operations import evaluate
 from adomnia.queries.ranges import Day, Number, Range, Text, cells, count_cells
 
-__all__ = ["MAX_ROWS", "names", "patterns"]
+__all__ = ["MAX_ROWS", "is_rounded", "names", "patterns", "stand_ins"]
 
 MAX_ROWS = 5_000
 """Conditions are tried on the rows of their columns, as long as these are this many."""
@@ -38,7 +38,7 @@ def patterns(
     None comes back where there are too many rows to try.
     """
     tests = [test for test in (where, *conditions) if test is not None]
-    if any(_is_rounded(test) for test in tests):
+    if any(is_rounded(test) for test in tests):
         return None  # an engine may round a root, a logarithm or a power of e another way
     rows = _rows(tests)
     if rows is None:
@@ -53,9 +53,9 @@ def patterns(
     return frozenset(found)
 
 
-def _is_rounded(expr: Expr) -> bool:
+def is_rounded(expr: Expr) -> bool:
     """Whether a floating point function decides the value: Python cannot speak for an engine."""
-    return isinstance(expr, Call) and (expr.op == "real" or any(map(_is_rounded, expr.args)))
+    return isinstance(expr, Call) and (expr.op == "real" or any(map(is_rounded, expr.args)))
 
 
 def _rows(tests: Sequence[Expr]) -> Iterator[dict[str, Any]] | None:
@@ -63,7 +63,7 @@ def _rows(tests: Sequence[Expr]) -> Iterator[dict[str, Any]] | None:
     read = {column.name: column.range for test in tests for column in columns(test)}
     choices = []
     for name, spread in read.items():
-        listed = _stand_ins(name, spread, tests)
+        listed = stand_ins(name, spread, tests)
         if listed is None:
             return None
         choices.append((None, *listed[:1], *listed[:0:-1]))  # the ends first: they tell most
@@ -72,7 +72,7 @@ def _rows(tests: Sequence[Expr]) -> Iterator[dict[str, Any]] | None:
     return (dict(zip(read, row, strict=True)) for row in product(*choices))
 
 
-def _stand_ins(name: str, spread: Range, tests: Sequence[Expr]) -> tuple[Any, ...] | None:
+def stand_ins(name: str, spread: Range, tests: Sequence[Expr]) -> tuple[Any, ...] | None:
     """Values that stand for all others of a column: all, or those around its comparisons."""
     count = count_cells(spread)
     if count is not None and count <= SHORT:

@@ -1,0 +1,19 @@
+"""The README's tables: each lies between two markers, and comes from one command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+
+
+def put(name: str, text: str) -> None:
+    """Put the text between `<!-- name -->` and `<!-- /name -->`, if both are there."""
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    whole = README.read_text("utf-8") if README.exists() else ""
+    before, opened, rest = whole.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not opened or not closed:
+        print(f"README.md is left alone: it lacks {begin} or {end}")
+        return
+    README.write_text(f"{before}{begin}\n{text}\n{end}{after}", "utf-8")

@@ -1,0 +1,127 @@
+"""`adomnia prior`: what was released exactly, and what that changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from adomnia.cli import options, show
+from adomnia.cli.ask import read_sql
+from adomnia.curator.database import open_database
+from adomnia.curator.exposure import Exposure
+
+__all__ = ["prior"]
+
+MOST = 20
+HEADINGS = ("#", "time (UTC)", "numbers", "re-priced", "statement")
+
+
+@click.group(short_help="What was released exactly: add, list.")
+def prior() -> None:
+    """Tell what was released exactly; from then on it is part of the promise.
+
+    After exact totals are out, ordinary noise can be averaged away with them. Registered here,
+    every later answer is private among the tables that agree with what is public, and what was
+    answered before is priced anew.
+    """
+
+
+@prior.command("add", short_help="Register a statement whose answer is public.")
+@click.argument("sql")
+@click.option("--values", metavar="FILE", help="A CSV file with the released numbers.")
+@click.option("--rounded", type=int, metavar="N", help="They were rounded to multiples of N.")
+@click.option("--below", type=int, metavar="N", help="Numbers below N were left out.")
+@click.option("--accept", is_flag=True, help="Register it even where a budget is passed.")
+@options.policy
+@options.form
+def add(sql: str, policy: str, form: str, **said: Any) -> None:
+    """Register a statement (counts and sums) whose exact answer everybody has.
+
+    It does not compute or publish anything. With the released numbers in --values, answers are
+    made to agree with them, and what they determine costs nothing. It exits with 3, and nothing
+    is registered, where what was answered before would then cost more than a budget allows.
+
+    \b
+    Examples:
+      adomnia prior add "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
+      adomnia prior add "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex" --values sex.csv
+    """
+    with open_database(policy, accept=said["accept"]) as database:
+        found = database.add_prior(read_sql(sql), **said)
+        budget = database.policy.budget
+        before, after = budget.spent(found.before), budget.spent(found.after)
+    if form == "json":
+        show.json_text({
+            "before": {name: str(value) for name, value in before.items()},
+            "after": {name: str(value) for name, value in after.items()},
+            "repriced": found.repriced,
+            "accepted": found.accepted,
+        })  # fmt: skip
+        return
+    click.echo("registered: from now on it is part of the promise")
+    if found.repriced:
+        one = found.repriced == 1
+        many = "1 earlier answer costs" if one else f"{found.repriced} earlier answers cost"
+        click.echo(f"{many} more now: spent {show.amounts(before)} becomes "
+                   f"{show.amounts(after)}")  # fmt: skip
+    else:
+        click.echo("no earlier answer costs more than it did")
+    if found.accepted:
+        click.echo("a budget is passed, and that was accepted: it is in the ledger")
+
+
+@prior.command("list", short_help="What is public, and which cells that gives away.")
+@options.policy
+@options.form
+def list_priors(policy: str, form: str) -> None:
+    """List what was released exactly, and say which cells follow from it alone.
+
+    \b
+    Examples:
+      adomnia prior list
+      adomnia prior list --format json
+    """
+    with open_database(policy) as database:
+        found = database.priors()
+    if form == "json":
+        show.json_text(found.to_json())
+    elif not found.releases:
+        click.echo("nothing was registered as released exactly")
+    else:
+        _print(found)
+
+
+def _print(found: Exposure) -> None:
+    screen = show.console()
+    screen.print(show.table(HEADINGS, map(_row, found.releases), [0, 3]))
+    fixed = found.determined
+    if found.cells is None:
+        screen.print("they span too many cells to look at each")
+    elif not fixed:
+        screen.print(f"none of their {found.cells:,} cells is determined by them")
+    else:
+        screen.print(
+            f"WARNING: {len(fixed):,} of {found.cells:,} cells are given away by them alone; "
+            "no later noise can protect these:",
+            style="bold red",
+        )
+        for name, count in fixed[:MOST]:
+            screen.print(f"  {show.line(name)}" + ("" if count is None else f": {count:,}"))
+        if len(fixed) > MOST:
+            screen.print(f"  … and {len(fixed) - MOST:,} more: --format json shows them")
+
+
+def _row(release: dict[str, Any]) -> tuple[str, ...]:
+    numbers = "given" if release["values"] else "not given"
+    if release["rounded"]:
+        numbers += f", rounded to {release['rounded']}"
+    if release["below"]:
+        numbers += f", below {release['below']} left out"
+    return (
+        str(release["number"]),
+        str(release["at"])[:19].replace("T", " "),
+        numbers,
+        str(release["repriced"]) + (" (accepted)" if release["accepted"] else ""),
+        show.line(str(release["sql"]), 60),
+    )

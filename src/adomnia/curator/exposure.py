@@ -1,0 +1,82 @@
+"""Exposure: what was released exactly, and which cells that alone gives away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from adomnia.curator.desk import Desk
+from adomnia.errors import AdomniaError, QuestionError
+from adomnia.queries.measurement import Counts
+
+if TYPE_CHECKING:
+    from adomnia.priors.system import System
+
+__all__ = ["Exposure", "exposure", "public_cells"]
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """The registered releases in their order, and the cells whose counts follow from them.
+
+    `cells` says how many there are; None where there are too many to look at. `determined` has
+    each cell's name and its count, where the released numbers were given.
+    """
+
+    releases: tuple[dict[str, Any], ...]
+    cells: int | None
+    determined: tuple[tuple[str, int | None], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The exposure as plain JSON values."""
+        fixed = [{"cell": name, "count": count} for name, count in self.determined]
+        return {"priors": list(self.releases), "cells": self.cells, "determined": fixed}
+
+
+def exposure(desk: Desk) -> Exposure:
+    """What is public by now; reads the ledger, not the data."""
+    from adomnia.priors.layout import lay_out  # noqa: PLC0415
+    from adomnia.priors.tables.fibre import determined  # noqa: PLC0415 (needs SciPy: slow to import)
+
+    kept = (entry for entry in desk.journal.entries() if entry.kind == "prior")
+    entries = [entry for entry in kept if "sql" in entry.body["published"]]
+    releases = tuple(
+        {
+            "number": entry.number,
+            "at": entry.at,
+            "sql": entry.body["published"]["sql"],
+            "values": entry.body["published"]["rows"] is not None,
+            "rounded": entry.body["published"]["rounded"],
+            "below": entry.body["published"]["below"],
+            "repriced": len(entry.body["prices"]),
+            "accepted": entry.body["accepted"],
+        }
+        for entry in entries
+    )
+    known = desk.public()[1]
+    if not known:
+        return Exposure(releases, None, ())
+    try:
+        layout = lay_out(known, Counts((None,)), None, ())
+    except AdomniaError:
+        return Exposure(releases, None, ())
+    fixed = determined(layout.system)
+    named = tuple((layout.labels[cell] or "all rows", value) for cell, value in fixed.items())
+    return Exposure(releases, layout.system.cells, named)
+
+
+def public_cells(desk: Desk) -> tuple[System, Fraction]:
+    """The exact releases over the cells that they tell apart, and how far these move at once."""
+    from scipy import sparse  # noqa: PLC0415 (slow to import)
+
+    from adomnia.priors.layout import lay_out  # noqa: PLC0415
+    from adomnia.priors.moves.solve import solve  # noqa: PLC0415
+
+    known = desk.public()[1]
+    if not known:
+        raise QuestionError(
+            "nothing was registered as released exactly", "adomnia prior add SQL, or [[prior]]"
+        )
+    system = lay_out(known, Counts((None,)), None, ()).system
+    return system, solve(system, sparse.eye_array(system.cells, dtype=int)).upper

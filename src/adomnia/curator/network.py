@@ -1,0 +1,328 @@
+"""A network behind its promise: questions about a graph, paid for and answered like any other."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from adomnia.curator.answer import Answer
+from adomnia.curator.books import open_journal, state_of
+from adomnia.curator.forecast import cost_of
+from adomnia.curator.graph_policy import GraphSource
+from adomnia.curator.policy import Policy, line_of, read_policy
+from adomnia.engines.edges import EdgeList, NodeList, read_graph
+from adomnia.errors import AdomniaError, MachineryError, NotAllowedError, PolicyError, QuestionError
+from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, least, left, reserve
+from adomnia.mechanisms.graph.measure import Noisy, fit_ascending, measure
+from adomnia.mechanisms.margin import Noise, margin
+from adomnia.privacy.events import Event, Free, Gaussian, Laplace, loss
+from adomnia.privacy.graphs import Terms, graph_event, graph_sensitivity
+from adomnia.privacy.loss import Amount, exact
+from adomnia.privacy.neighbors import Neighbors
+from adomnia.queries.graph_text import read_question
+from adomnia.queries.subgraphs import (
+    CumulativeDegrees,
+    DegreeHistogram,
+    DegreeSequence,
+    GraphQuestion,
+    GroupEdges,
+    NodesByAttribute,
+    WithinBetween,
+)
+from adomnia.schema.graph import Graph, GraphSchema
+from adomnia.schema.sealed import Sealed
+
+__all__ = ["GraphSession", "Network", "open_graph"]
+
+CURATOR = "curator"
+LEAST = Fraction(1, 10**12)
+
+
+class Network:
+    """A graph behind its promise. Close it, or use it in a `with` statement."""
+
+    def __init__(self, policy: Policy, source: GraphSource) -> None:
+        self.policy, self.source = policy, source
+        for key, name in (("edges", source.edges), ("nodes", source.nodes)):
+            if name is not None and _stat(Path(policy.beside(name))) is None:
+                raise PolicyError(
+                    f"there is no file {name!r}", "paths are found from where the policy lies",
+                    str(policy.file), line_of(policy, ("graph", key)),
+                )  # fmt: skip
+        _refuse_other_promises(policy, source)
+        nodes = None if source.nodes is None else Path(policy.beside(source.nodes))
+        edges = Path(policy.beside(source.edges))
+        self._edges = EdgeList(edges, source.source, source.target)
+        self._nodes = NodeList(source.ids, nodes, source.key, source.columns)
+        self.schema = GraphSchema(source.directed, source.attributes, source.public_nodes)
+        self._read: tuple[str, Sealed[Graph]] | None = None
+        self.journal = open_journal(policy)
+
+    def session(self, analyst: str | None = None) -> GraphSession:
+        """A session of an analyst; the curator's where nobody is named."""
+        known = self.policy.analysts
+        if analyst is not None and known and analyst not in known:
+            raise NotAllowedError(
+                f"{analyst[:80]!r} is not an analyst of this data",
+                "the curator names analysts in the policy: [analysts.NAME]",
+            )
+        return GraphSession(self, analyst or CURATOR)
+
+    def budget(self) -> dict[str, Any]:
+        """What is spent and left: of the data, and of every analyst."""
+        return state_of(self.policy, self.journal.account())
+
+    @property
+    def version(self) -> str:
+        """A digest that changes when the files do."""
+        names = [self.source.edges, self.source.nodes]
+        files = [Path(self.policy.beside(name)) for name in names if name is not None]
+        facts = [[str(f), s.st_size, s.st_mtime_ns] for f in files if (s := _stat(f)) is not None]
+        text = json.dumps([self.policy.digest, facts])
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def graph(self) -> Sealed[Graph]:
+        """The graph as the files have it now."""
+        version = self.version
+        if self._read is None or self._read[0] != version:
+            self._read = (version, read_graph(self._edges, self._nodes, self.schema))
+        return self._read[1]
+
+    def close(self) -> None:
+        """Let go of the ledger."""
+        self.journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+@dataclass(frozen=True)
+class GraphSession:
+    """One analyst, asking about the graph."""
+
+    network: Network
+    analyst: str
+
+    def ask(
+        self,
+        question: str | GraphQuestion,
+        epsilon: Amount | None = None,
+        *,
+        rho: Amount | None = None,
+        confidence: float = 0.95,
+        key: str | None = None,
+    ) -> Answer:
+        """A private answer, paid from the ledger; the same again gets the same answer for free."""
+        asked = read_question(question) if isinstance(question, str) else question
+        terms = self._terms(epsilon, rho)
+        confidence = _confidence(confidence)
+        event = graph_event(asked, self.network.schema, terms)
+        statement = f"GRAPH {asked!r}"
+        request = json.dumps([statement, str(terms), confidence, self.network.version])
+        digest = hashlib.sha256(request.encode()).hexdigest()
+        booking = Reservation(
+            self.analyst, None, key or f"graph {digest[:32]}", statement, event, request, 0
+        )
+        if self.network.journal.account().priors:
+            raise _no_priors(self.network.policy)
+        granted = reserve(self.network.journal, booking, self.budgets)
+        if granted.answer is not None:
+            return _answer(granted.answer, granted, Free())
+        record = _record(asked, self._measure(asked, terms), confidence)
+        answered(self.network.journal, granted.receipt, record)
+        return _answer(record, granted, event)
+
+    def plan(
+        self,
+        question: str | GraphQuestion,
+        epsilon: Amount | None = None,
+        *,
+        rho: Amount | None = None,
+        confidence: float = 0.95,
+    ) -> dict[str, Any]:
+        """What an answer would cost and how far off it would be; spends nothing."""
+        asked = read_question(question) if isinstance(question, str) else question
+        terms = self._terms(epsilon, rho)
+        schema = self.network.schema
+        event = graph_event(asked, schema, terms)
+        bound = graph_sensitivity(asked, schema, terms.neighbors, terms.degree_bound)
+        spent = loss(event)
+        gaussian = terms.rho is not None
+        value = bound.l2_squared if gaussian else bound.l1
+        return {
+            **{name: str(amount) for name, amount in spent.amounts.items()},
+            "mechanism": _mechanism(event),
+            "sensitivity": {
+                "value": str(value),
+                "norm": "l2 squared" if gaussian else "l1",
+                "exact": bound.exact,
+                "argument": bound.argument,
+            },
+            "margins": {"n": _margin(event, _confidence(confidence))},
+            "confidence": confidence,
+        }
+
+    def remaining(self) -> Mapping[str, Fraction]:
+        """What this analyst can still spend."""
+        account = self.network.journal.account()
+        return least(left(account, self.budgets, self.analyst))
+
+    @property
+    def budgets(self) -> Budgets:
+        """Every budget that binds this session."""
+        policy = self.network.policy
+        return Budgets(policy.budget, policy.analysts.get(self.analyst))
+
+    def _terms(self, epsilon: Amount | None, rho: Amount | None) -> Terms:
+        if (epsilon is None) == (rho is None):
+            raise QuestionError("an answer costs an epsilon or a rho", "for example epsilon = 0.1")
+        source = self.network.source
+        pure = None if epsilon is None else exact(epsilon)
+        concentrated = None if rho is None else exact(rho, "rho")
+        if (pure or concentrated or LEAST) < LEAST:
+            raise QuestionError("this is too little for any answer", f"at least {LEAST}")
+        return Terms(source.neighbors, pure, concentrated, source.degree_bound)
+
+    def _measure(self, asked: GraphQuestion, terms: Terms) -> Noisy:
+        try:
+            return measure(self.network.graph(), asked, terms)
+        except AdomniaError:
+            raise
+        except Exception as error:
+            kind = type(error).__name__  # its message could quote data
+            raise MachineryError(f"the question could not be computed ({kind})") from None
+
+
+def open_graph(policy: str | Path = "adomnia.toml") -> Network:
+    """The graph that a policy file describes."""
+    read = read_policy(policy)
+    if read.graph is None:
+        raise PolicyError(
+            "this policy has no graph", "declare one: [graph] with edges, and nodes or ids",
+            str(read.file),
+        )  # fmt: skip
+    if not read.confirmed:
+        raise PolicyError(
+            "the policy is not confirmed", "read it, then set confirmed = true in [privacy]",
+            str(read.file),
+        )  # fmt: skip
+    return Network(read, read.graph)
+
+
+def _refuse_other_promises(policy: Policy, source: GraphSource) -> None:
+    """Refuse what the promise about a graph does not cover."""
+    if policy.priors:
+        raise _no_priors(policy)
+    if policy.neighbors.group > 1 or (not policy.source and policy.neighbors != Neighbors()):
+        raise PolicyError(
+            "neighbors, unit and group of [privacy] are about tables",
+            "say what is promised about the graph in [graph]: neighbors, degree_bound",
+            str(policy.file),
+        )
+    if source.nodes is None or not source.public_nodes or not policy.source:
+        return
+    nodes, table = (Path(policy.beside(name)) for name in (source.nodes, policy.source))
+    if table.exists() and nodes.exists() and table.samefile(nodes):
+        raise PolicyError(
+            "the table's rows are private, and as nodes of the graph they would be public",
+            'name a public file of nodes, or hide nodes: neighbors = "node"',
+            str(policy.file),
+        )
+
+
+def _no_priors(policy: Policy) -> PolicyError:
+    return PolicyError(
+        "exact releases are registered, and what they mean for a graph is not worked out",
+        "keep the graph in a policy and a ledger of its own",
+        str(policy.file),
+    )
+
+
+def _stat(file: Path) -> Any:
+    try:
+        return file.stat()
+    except OSError:
+        return None  # reading it will say so
+
+
+def _record(asked: GraphQuestion, noisy: Noisy, confidence: float) -> dict[str, Any]:
+    """The answer as the ledger keeps it: rows of labels and a number, and their margin."""
+    values: list[float] = [int(value) for value in noisy.values]
+    notes = []
+    if isinstance(asked, DegreeSequence | CumulativeDegrees):
+        most = len(values) - 1 if isinstance(asked, DegreeSequence) else max(values)
+        fitted = fit_ascending(noisy.values, max(0, int(most)))
+        values = [round(float(value), 3) for value in fitted]
+        notes.append("fitted to an ascending sequence; margins are those of the noise before that")
+    off = noisy.margin(confidence)
+    if off is None:
+        notes.append("the noise depends on the graph, so its margin is not public")
+    rows = [[*label, value] for label, value in zip(noisy.labels, values, strict=True)]
+    return {"columns": _columns(asked), "rows": rows, "margin": off, "confidence": confidence,
+            "notes": notes}  # fmt: skip
+
+
+def _columns(asked: GraphQuestion) -> list[str]:
+    if isinstance(asked, WithinBetween):
+        return ["edges", "n"]
+    if isinstance(asked, GroupEdges):
+        return [asked.attribute, f"{asked.attribute} (other end)", "n"]
+    if isinstance(asked, NodesByAttribute):
+        return [asked.attribute, "n"]
+    if isinstance(asked, DegreeHistogram | CumulativeDegrees):
+        return ["degree", "n"]
+    return ["place", "degree"] if isinstance(asked, DegreeSequence) else ["n"]
+
+
+def _answer(record: Mapping[str, Any], granted: Granted, event: Event) -> Answer:
+    rows = [tuple(row) for row in record["rows"]]
+    repeated = ("this was paid and answered before; it is the same answer",)
+    return Answer(
+        tuple(record["columns"]),
+        rows,
+        {record["columns"][-1]: [record["margin"]] * len(rows)},
+        record["confidence"],
+        cost_of(event),
+        least(granted.remaining),
+        granted.receipt,
+        (*record["notes"], *(repeated if granted.repeated else ())),
+    )
+
+
+def _mechanism(event: Event) -> str:
+    if isinstance(event, Free):
+        return "none: it is public"
+    if isinstance(event, Laplace | Gaussian):
+        return "laplace" if isinstance(event, Laplace) else "gaussian"
+    return "exponential (a ladder)"
+
+
+def _margin(event: Event, confidence: float) -> float | None:
+    if isinstance(event, Free):
+        return 0
+    if isinstance(event, Laplace):
+        return margin([(1.0, Noise("laplace", event.sensitivity / event.epsilon))], confidence)
+    if isinstance(event, Gaussian):
+        variance = event.sensitivity**2 / (2 * event.rho)
+        return margin([(1.0, Noise("gaussian", variance))], confidence)
+    return None  # it comes with the answer
+
+
+def _confidence(value: float) -> float:
+    if not 0.5 <= value <= 0.999999:
+        raise QuestionError("confidence must be between 0.5 and 0.999999", "for example 0.95")
+    return value

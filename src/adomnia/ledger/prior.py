@@ -1,0 +1,94 @@
+"""Registering an exact release: it is public from now on, and re-prices what was paid before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adomnia.errors import BudgetError, MachineryError
+from adomnia.ledger.account import Account
+from adomnia.ledger.entry import Record
+from adomnia.ledger.journal import Journal
+from adomnia.ledger.reserve import amounts
+from adomnia.privacy import events
+from adomnia.privacy.composition import Budget
+from adomnia.privacy.loss import Loss
+
+__all__ = ["Price", "Registered", "register"]
+
+TRIES = 20
+
+Price = Callable[[Account], Mapping[str, events.Event]]
+"""What earlier uses, by receipt, cost once the release is public."""
+
+
+@dataclass(frozen=True)
+class Registered:
+    """What everything cost before the release, and what it costs since."""
+
+    before: Loss
+    after: Loss
+    repriced: int
+    accepted: bool
+
+
+def register(
+    journal: Journal,
+    published: Mapping[str, Any],
+    price: Price,
+    budgets: Mapping[str | None, Budget],
+    accept: bool = False,
+) -> Registered:
+    """The release in the journal; refused if a budget would be passed, unless accepted.
+
+    `budgets` has None for everyone together, and a name for each analyst with one of their own.
+    Pricing can take long, so it happens outside the journal's lock, and again if somebody
+    reserved in the meantime.
+    """
+    made: list[Registered] = []
+    for _ in range(TRIES):
+        seen = journal.account()
+        prices = {key: events.to_json(event) for key, event in price(seen).items()}
+
+        def decide(
+            account: Account, seen: Account = seen, prices: Any = prices
+        ) -> Sequence[Record]:
+            if account.number != seen.number and _moved(account, seen):
+                return []
+            after = account.repriced(prices)
+            passed = [name for name in budgets if not _holds(name, budgets[name], after)]
+            passed = [name for name in passed if _holds(name, budgets[name], account)]
+            if passed and not accept:
+                raise _refusal(passed[0], budgets[passed[0]], account, after)
+            made.append(Registered(account.total, after.total, len(prices), bool(passed)))
+            body = {"published": published, "prices": prices, "accepted": bool(passed)}
+            return [Record("prior", body)]
+
+        if journal.append(decide):
+            return made[-1]
+    raise MachineryError("questions kept coming while this was priced", "try again")
+
+
+def _moved(account: Account, seen: Account) -> bool:
+    """Whether there are uses or releases that were not priced."""
+    if len(account.priors) != len(seen.priors):
+        return True
+    return sum(1 for _ in account.uses()) != sum(1 for _ in seen.uses())
+
+
+def _spent(name: str | None, account: Account) -> Loss:
+    return account.total if name is None else account.analysts.get(name, Loss())
+
+
+def _holds(name: str | None, budget: Budget, account: Account) -> bool:
+    return budget.allows(_spent(name, account))
+
+
+def _refusal(name: str | None, budget: Budget, before: Account, after: Account) -> BudgetError:
+    was, now = (budget.spent(_spent(name, account)) for account in (before, after))
+    return BudgetError(
+        f"with this release public, what was answered before costs {amounts(now)} "
+        f"and not {amounts(was)}: more than the budget of {name or 'the data'} allows",
+        "do not release it; or, if it is out already, register it all the same with --accept",
+    )

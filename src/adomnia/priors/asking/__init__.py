@@ -1,0 +1,1 @@
+"""What to measure, and how the rest follows, is here."""

@@ -1,0 +1,83 @@
+"""Graver bases: the minimal whole changes that no released row sees (`graver.md`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from adomnia.priors.lattice import external
+from adomnia.priors.lattice.kernel import kernel, series_classes
+from adomnia.priors.lattice.lifting import Clock, TooLarge, lift_all
+from adomnia.priors.lattice.points import box, enumerate_points
+from adomnia.priors.system import whole
+
+__all__ = ["TooLarge", "basis", "is_minimal"]
+
+SEARCHED = 20_000_000
+Integers = NDArray[np.int64]
+
+
+def basis(
+    matrix: Any, most: int = 60_000, time_limit: float = 10.0, method: str = "own"
+) -> Integers:
+    """All minimal non-zero whole g with A g = 0, one of each pair g, -g, as rows.
+
+    Raises `TooLarge` above `most` rows (on the way, too) or after `time_limit` seconds, and
+    OverflowError where 64 bits are not enough. The method "4ti2" asks that program instead.
+    """
+    clock = Clock(most, time_limit)
+    lattice = kernel(matrix)
+    if not len(lattice):
+        return lattice
+    if method == "4ti2":
+        return _oriented(external.graver(_dense(matrix), clock))
+    classes, _ = series_classes(matrix)
+    heads = [members[0][0] for members in classes]
+    found = lift_all(lattice[:, heads], clock)
+    whole = np.zeros((len(found), lattice.shape[1]), np.int64)
+    for place, members in enumerate(classes):
+        for cell, sign in members:
+            whole[:, cell] = sign * found[:, place]
+    return _oriented(whole)
+
+
+def _oriented(rows: Integers) -> Integers:
+    """Each row with its first non-zero entry positive."""
+    lead = (rows != 0).argmax(axis=1)
+    turned: Integers = rows * np.sign(rows[np.arange(len(rows)), lead])[:, None]
+    return turned
+
+
+def _dense(matrix: Any) -> Integers:
+    held = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+    found: Integers = held.astype(np.int64)
+    return found
+
+
+def is_minimal(matrix: Any, g: Any, time_limit: float = 2.0) -> bool | None:
+    """Whether no other non-zero whole vector in the kernel lies between 0 and g.
+
+    False also where g itself is zero or not in the kernel; None where the search ran out of time.
+    """
+    g = np.asarray(g, dtype=np.int64)
+    support = np.flatnonzero(g)
+    inner = whole(matrix)[:, support]
+    if not len(support) or (inner.toarray().astype(object) @ g[support].astype(object)).any():
+        return False
+    lattice = kernel(inner)
+    if len(lattice) == 1:
+        return bool((np.abs(lattice[0]) == np.abs(g[support])).all())
+    turned = inner @ sparse.diags_array(np.sign(g[support]), dtype=np.int64)
+    between = box(turned, np.zeros(inner.shape[0], np.int64), np.abs(g[support]))
+    found = 0
+    try:
+        for points in enumerate_points(between, Clock(SEARCHED, time_limit)):
+            found += len(points)
+            if found > 2:
+                return False
+    except TooLarge:
+        return None
+    return True

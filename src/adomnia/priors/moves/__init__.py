@@ -1,0 +1,1 @@
+"""How far a question moves between induced neighbours is found here."""

@@ -1,0 +1,170 @@
+"""The greatest change of a question between tables that agree with what is public (`solve.md`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from adomnia.priors.bound import Bound, Norm
+from adomnia.priors.moves.cycles import longest_cycle
+from adomnia.priors.moves.element import Element, value
+from adomnia.priors.moves.graph import blocks, orient
+from adomnia.priors.moves.listed import listed_bound
+from adomnia.priors.moves.prepare import Part, is_exact, parts
+from adomnia.priors.moves.reduce import components, elements, reduce
+from adomnia.priors.moves.rest import bound_rest
+from adomnia.priors.moves.split import split_by_kernel
+from adomnia.priors.moves.witness import is_minimal_difference
+from adomnia.priors.system import System, whole
+from adomnia.priors.tables.fibre import is_realisable, range_bound
+
+__all__ = ["solve"]
+
+COPIES = 3
+WITNESSES = 12
+"""So many witnesses are checked, the best first, before the lower end is given up."""
+KEPT = 0.6
+"""The share of the time after which the values' own bounds begin, where values are known."""
+LEAST = 0.25
+
+Witness = dict[int, int]
+
+
+def solve(system: System, asked: Any, norm: Norm = 1, *, time_limit: float = 5.0) -> Bound:
+    """How far a question can differ between induced neighbours: bounds with their argument.
+
+    `asked` holds the question's outputs as rows of whole numbers over the cells. In norm 2 the
+    bounds are squares. The upper end always holds; the lower comes with a witness that was
+    checked. Whether the values contradict each other is `fibre.check`'s to say.
+    """
+    if norm not in (1, 2):
+        raise ValueError("norm 1 sums absolute values, norm 2 squares")
+    start, question = time.monotonic(), whole(asked)
+    known = any(interval is not None for interval in system.values)
+    deadline = start + time_limit * (KEPT if known else 1.0)
+    found = list(_part_bounds(parts(system, question), norm, deadline))
+    top = max(found, key=lambda bound: bound.upper, default=Bound(Fraction(0), Fraction(0), ""))
+    bound = Bound(top.upper, Fraction(0), _say(system, top))
+    lower = _best_witness(system, question, norm, found, start + time_limit)
+    if lower is not None:
+        reached = Fraction(_value(question, lower, norm))
+        if reached > bound.upper:  # cannot be: then a proof is wrong, and nothing may rest on it
+            raise ArithmeticError("a minimal difference above what was proven")
+        bound = Bound(bound.upper, reached, bound.argument, lower)
+    if known and not bound.exact:
+        left = max(start + time_limit - time.monotonic(), LEAST)
+        bound = _within_range(system, question, norm, bound, left)
+        if not bound.exact:
+            left = max(start + time_limit - time.monotonic(), LEAST)
+            bound = listed_bound(system, question, norm, left) or bound
+    return bound
+
+
+def _say(system: System, top: Bound) -> str:
+    if top.upper == 0:
+        return "determined by what is public"
+    return top.argument if system.matrix.shape[0] else "nothing known"
+
+
+def _part_bounds(found: list[Part], norm: Norm, deadline: float) -> Iterator[Bound]:
+    """The bounds of all parts, with witnesses in the cells of the system, for some copies each."""
+    for number, part in enumerate(found):
+        now = time.monotonic()
+        until = now + (deadline - now) / (len(found) - number)
+        for bound in _bounds(elements(part.matrix, part.asked, norm), norm, until):
+            for cells in part.copies[:COPIES]:
+                witness = None
+                if bound.witness is not None:
+                    witness = {int(cells[place]): x for place, x in bound.witness.items()}
+                yield Bound(bound.upper, bound.lower, bound.argument, witness)
+
+
+def _bounds(members: list[Element], norm: Norm, deadline: float) -> Iterator[Bound]:
+    """Reductions, then each connected part as a graph, or by its kernel, or as it is."""
+    left, found = reduce(members, norm)
+    yield from found
+    for part in components(left):
+        arcs = orient(part)
+        if arcs is not None:
+            for block in blocks(part, arcs):
+                yield longest_cycle(block, norm, deadline)
+            continue
+        smaller = split_by_kernel(part, norm)
+        if smaller is None:
+            yield bound_rest(part, norm, deadline)
+        else:
+            for one in smaller:
+                yield from _bounds(one, norm, deadline)
+
+
+# The lower end
+
+
+def _best_witness(
+    system: System, question: Any, norm: Norm, found: list[Bound], deadline: float
+) -> Witness | None:
+    """The witness of greatest value among those that pass every check."""
+    rounded = [row for row in range(len(system.values)) if not is_exact(system, row)]
+    exact_rows = system.matrix
+    if rounded:
+        kept = np.setdiff1d(np.arange(system.matrix.shape[0]), rounded)
+        exact_rows = whole(system.matrix.tocsr()[kept])
+        values = [system.values[row] for row in kept.tolist()]
+        plain = System.of(exact_rows, values, None, sorted(system.forbidden))
+        found = found + list(_part_bounds(parts(plain, question), norm, deadline))
+    proposed = {
+        tuple(sorted(cells.items())): cells
+        for bound in found
+        if bound.witness and (cells := _real_cells(bound.witness, system.cells))
+    }
+    ranked = sorted(proposed.values(), key=lambda cells: -_value(question, cells, norm))
+    for cells in ranked[:WITNESSES]:
+        left = max((deadline - time.monotonic()) / 2, LEAST)
+        if is_minimal_difference(exact_rows, cells) and _happens(system, cells, left):
+            return cells
+        if time.monotonic() > deadline:
+            break
+    return None
+
+
+def _real_cells(witness: Mapping[int, int], cells: int) -> Witness:
+    """The witness without slack cells."""
+    return {cell: x for cell, x in witness.items() if cell < cells}
+
+
+def _happens(system: System, cells: Witness, time_limit: float) -> bool:
+    """Whether some table that agrees with all values can change in this way."""
+    if all(interval is None for interval in system.values):
+        return True
+    try:
+        return is_realisable(system, cells, time_limit) is True
+    except OverflowError:  # then nobody knows
+        return False
+
+
+def _value(question: Any, cells: Mapping[int, int], norm: Norm) -> int:
+    total: dict[int, int] = {}
+    for cell, units in cells.items():
+        where = slice(question.indptr[cell], question.indptr[cell + 1])
+        entries = zip(question.indices[where].tolist(), question.data[where].tolist(), strict=True)
+        for output, x in entries:
+            total[output] = total.get(output, 0) + units * x
+    return value(total, norm)
+
+
+def _within_range(
+    system: System, question: Any, norm: Norm, bound: Bound, time_limit: float
+) -> Bound:
+    """The bound, not above the question's range among the tables that agree with the values."""
+    try:
+        most = range_bound(system, question, norm, time_limit)
+    except OverflowError:
+        return bound
+    if most is None or most >= bound.upper:
+        return bound
+    say = "the range of the question among tables that agree with the numbers"
+    return Bound(most, bound.lower, say, bound.witness)

@@ -1,0 +1,63 @@
+"""The system: what is public about the cells of a table, as integer rows A with A t = b."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["Interval", "System", "whole"]
+
+Interval = tuple[int, int]
+"""The least and the greatest value that a released number can stand for; equal where exact."""
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Released rows over cells: `matrix` (rows by cells, whole numbers), and their values.
+
+    A value is None where it is public but was not given here: bounds then hold for every value.
+    A row whose interval is not one number was released rounded. `forbidden` cells are publicly
+    empty. `names` say to people what a row is.
+    """
+
+    matrix: Any
+    values: tuple[Interval | None, ...]
+    names: tuple[str, ...]
+    forbidden: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(
+        cls,
+        rows: Any,
+        values: Sequence[int | Interval | None] | None = None,
+        names: Sequence[str] | None = None,
+        forbidden: Sequence[int] = (),
+    ) -> System:
+        """The system of a dense or sparse matrix; values may be whole numbers or intervals."""
+        matrix = whole(rows)
+        given = [None] * matrix.shape[0] if values is None else values
+        known = tuple((v, v) if isinstance(v, int | np.integer) else v for v in given)
+        named = [f"row {i + 1}" for i in range(matrix.shape[0])] if names is None else names
+        if len(known) != matrix.shape[0] or len(named) != matrix.shape[0]:
+            raise ValueError("one value and one name for each released row")
+        return cls(matrix, known, tuple(named), frozenset(int(c) for c in forbidden))
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are."""
+        return int(self.matrix.shape[1])
+
+
+def whole(matrix: Any) -> Any:
+    """The matrix as sparse columns of 64-bit integers; fractions are refused."""
+    found = sparse.csc_array(matrix)
+    if found.dtype.kind == "f" and (found.data != np.rint(found.data)).any():
+        raise ValueError("released rows have whole coefficients")
+    found = found.astype(np.int64)
+    found.sum_duplicates()
+    found.eliminate_zeros()
+    return found

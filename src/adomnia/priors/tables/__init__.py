@@ -1,0 +1,1 @@
+"""The tables that agree with the numbers are here."""

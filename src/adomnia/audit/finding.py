@@ -1,0 +1,45 @@
+"""A finding: what one attack learned, against the baseline of knowing nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Finding", "Rate"]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share between 0 and 1 (or another number), with its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+    confidence: float = 0.95
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of every attack.
+
+    `claim`: one sentence for a data protection officer. `affected`: who it concerns.
+    `success` against `baseline`, the same figure for somebody who saw nothing. `covered`: whether
+    the promise speaks about it at all. `source`: the papers and inputs it was derived from.
+    `remedy`: what would reduce it. `details`: figures for tables and plots, plain JSON values.
+    `complete` is False where a limit ended the attack before it was done.
+    """
+
+    attack: str
+    claim: str
+    affected: str
+    success: Rate
+    baseline: float
+    covered: bool
+    source: str
+    remedy: str
+    details: dict[str, Any] = field(default_factory=dict)
+    complete: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """The finding as plain JSON values."""
+        return {**vars(self), "success": vars(self.success)}

@@ -1,0 +1,1 @@
+"""How networks grow, with one edge and without it, is here."""

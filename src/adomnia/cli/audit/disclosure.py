@@ -1,0 +1,177 @@
+"""`adomnia audit disclosure`: what noisy tables say about groups of people."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from adomnia.cli import attacked, options, show
+from adomnia.curator.audited import Coded, coded_file, own_columns
+from adomnia.curator.policy import Audit, Policy
+from adomnia.curator.rehearsed import rehearsal
+from adomnia.errors import MachineryError, QuestionError
+from adomnia.report.curves import standalone
+from adomnia.report.disclosed import disclosure_plot
+
+if TYPE_CHECKING:
+    from adomnia.audit.disclosure import DisclosureReport, Terms
+
+__all__ = ["disclosure", "relation", "terms_of"]
+
+EPSILONS = "2,1,0.5,0.1,0.01"
+SHOWN = 40
+READINGS = {
+    "pair": "groups by two published attributes",
+    "all": "groups by all public attributes",
+}
+
+
+@click.command("disclosure", short_help="What noisy tables say about groups of people.")
+@click.option("--data", metavar="FILE", help="CSV or Parquet; the policy's own data unless told.")
+@click.option("--public", metavar="A,B,…", help="Attributes that somebody may know of a person.")
+@click.option("--sensitive", metavar="S", help="The attribute that should not be learned.")
+@click.option("--epsilon", default=EPSILONS, show_default=True, metavar="E,E,…", help="To try.")
+@click.option("--chosen", metavar="E", help="The one of them that is planned; marked in the plot.")
+@click.option("--tau", type=float, metavar="T", help="Relative error that is close; 0.2.")
+@click.option("--kj", type=float, metavar="K", help="So many times as common is telling; 3.")
+@click.option("--kcp", type=float, metavar="P", help="Probability of being close; 0.7.")
+@click.option("--neighbors", type=click.Choice(["bounded", "unbounded"]),
+              help="Whose sensitivity the noise has; the policy's, of a file bounded.")  # fmt: skip
+@click.option("--sanity", type=float, default=1e-4, show_default=True, metavar="X",
+              help="For the error, counts are taken as this share of all at least.")  # fmt: skip
+@attacked.names
+@click.option("--plot", metavar="FILE.svg", help="Draw disclosures against error.")
+@options.policy
+@options.form
+def disclosure(form: str, **told: Any) -> None:
+    """Count where noisy two-way tables show that a value is far more common in a group.
+
+    The count is exact and computed from the data, nothing is drawn: keep it with the data.
+    Groups are named only with --names.
+
+    \b
+    Examples:
+      adomnia audit disclosure --public sex,region,education --sensitive occupation
+      adomnia audit disclosure --data people.csv --public sex,region --sensitive income --names
+    """
+    from adomnia.audit.disclosure import disclosures  # noqa: PLC0415 (slow to import)
+
+    epsilons = [part.strip() for part in told["epsilon"].split(",") if part.strip()]
+    for text in epsilons:
+        attacked.amount(text)
+    if told["plot"] and Path(told["plot"]).suffix != ".svg":
+        raise QuestionError("a plot is an SVG file", "for example --plot disclosure.svg")
+    with show.progress("counting"):
+        coded, public, sensitive, terms = _given(told)
+        report = disclosures(coded.codes, coded.domains, public, sensitive, epsilons, terms)
+    if told["plot"]:
+        _draw(report, told["chosen"], told["plot"])
+    if form == "json":
+        more = _found(report) if told["names"] else {}
+        facts = {"rows": coded.rows, "public": public, "sensitive": sensitive, **_said(terms)}
+        show.json_text({**report.to_json(), **facts, **more})
+        return
+    _print(report, told["names"])
+
+
+def relation(policy: Policy) -> str:
+    """The neighbours of the paper that a policy's come nearest to."""
+    return "unbounded" if policy.neighbors.relation == "unbounded" else "bounded"
+
+
+def terms_of(audit: Audit, neighbors: str, **told: Any) -> Terms:
+    """What counts as a disclosure: as told, else as the policy says."""
+    from adomnia.audit.disclosure import Terms  # noqa: PLC0415 (slow to import)
+
+    limits = {name: told.pop(name, None) for name in ("tau", "kj", "kcp")}
+    given = {n: getattr(audit, n) if value is None else value for n, value in limits.items()}
+    given["kj"] = Fraction(str(given["kj"]))  # told as it was written: 3, not 3.0
+    return Terms(**given, neighbors=neighbors, **told)  # type: ignore[arg-type]
+
+
+def _given(told: dict[str, Any]) -> tuple[Coded, list[str], str, Terms]:
+    public, sensitive = attacked.listed(told["public"], "--public"), told["sensitive"]
+    limits = {name: told[name] for name in ("tau", "kj", "kcp", "sanity", "names")}
+    limits["reading"] = "both"
+    if told["data"]:
+        _check(public, sensitive)
+        terms = terms_of(Audit(), told["neighbors"] or "bounded", **limits)
+        return coded_file(told["data"], [*public, sensitive]), public, sensitive, terms
+    with rehearsal(told["policy"]) as database:
+        policy = database.policy
+        public = public or [*policy.audit.public]
+        sensitive = sensitive or policy.audit.sensitive or ""
+        _check(public, sensitive)
+        terms = terms_of(policy.audit, told["neighbors"] or relation(policy), **limits)
+        return own_columns(database.desk, [*public, sensitive]), public, sensitive, terms
+
+
+def _check(public: list[str], sensitive: str | None) -> None:
+    if not public or not sensitive:
+        raise QuestionError(
+            "say what is public and what is sensitive",
+            "for example --public sex,region --sensitive income, or in [audit] of the policy",
+        )
+    if len(public) < 2:
+        raise QuestionError("two public attributes or more", "tables of two are looked at")
+    if sensitive in public:
+        raise QuestionError(f"{sensitive!r} cannot be both public and sensitive", "name it once")
+
+
+def _said(terms: Terms) -> dict[str, Any]:
+    names = ("tau", "kcp", "neighbors", "sanity")
+    return {"kj": float(terms.kj), **{name: getattr(terms, name) for name in names}}
+
+
+def _found(report: DisclosureReport) -> dict[str, Any]:
+    return {
+        "found": {
+            reading: {level.epsilon: [vars(one) for one in level.found] for level in levels}
+            for reading, levels in report.readings.items()
+        }
+    }
+
+
+def _print(report: DisclosureReport, names: bool) -> None:
+    screen = show.console()
+    levels = list(zip(*report.readings.values(), strict=True))
+    rows = [
+        (
+            level[0].epsilon,
+            *(f"{one.disclosures:,}" for one in level),
+            f"{100 * level[0].overall_error:,.1f} %",
+        )
+        for level in levels
+    ]
+    headings = ["epsilon", *(READINGS[name] for name in report.readings), "error of the tables"]
+    screen.print(show.table(headings, rows, range(len(headings))))
+    terms = report.terms
+    screen.print(
+        f"disclosed: at least {float(terms.kj):g} times as common in the group as among all, "
+        f"seen to {terms.tau:.0%} with probability {terms.kcp:.0%} or more ({terms.neighbors})"
+    )
+    if not names:
+        screen.print("groups are not named; --names does, for your eyes only")
+        return
+    screen.print("EXACT DATA: these groups and values are really in the data", style="bold red")
+    for reading, found in report.readings.items():
+        screen.print(f"{READINGS[reading]}, epsilon {found[0].epsilon}:")
+        for one in found[0].found[:SHOWN]:
+            group = ", ".join(f"{name} {value}" for name, value in one.group.items())
+            line = f"  {group}: {one.value} ({one.j:.1f} times, seen with {one.closeness:.0%})"
+            screen.print(show.line(line))
+        if len(found[0].found) > SHOWN:
+            more = len(found[0].found) - SHOWN
+            screen.print(f"  … and {more:,} more: --format json shows them")
+
+
+def _draw(report: DisclosureReport, chosen: str | None, file: str) -> None:
+    drawn = standalone(disclosure_plot(report.to_json()["readings"], chosen))
+    try:
+        Path(file).write_text(drawn, "utf-8")
+    except OSError as error:
+        reason = error.strerror or "the disk refused"
+        raise MachineryError(f"the plot could not be written: {reason}") from None

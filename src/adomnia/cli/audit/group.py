@@ -1,0 +1,79 @@
+"""`adomnia audit --out DIR`: one page about everything, and the group of single audits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from adomnia.cli import attacked, options, show
+from adomnia.cli.audit.claim import claim
+from adomnia.cli.audit.disclosure import disclosure
+from adomnia.cli.audit.influence import influence
+from adomnia.cli.audit.whole import Case, examine
+from adomnia.curator.folder import refuse_taken
+from adomnia.errors import QuestionError
+from adomnia.report.audited import Audited, write_audit
+
+__all__ = ["audit"]
+
+
+@click.group(invoke_without_command=True, short_help="What a release would disclose; one page.")
+@click.option("--out", metavar="DIR", help="The folder to make, with index.html and audit.json.")
+@click.option("--public", metavar="A,B,…", help="Attributes that somebody may know of a person.")
+@click.option("--sensitive", metavar="S", help="The attribute that should not be learned.")
+@click.option("--microdata", metavar="FILE", help="A file of records that is, or will be, public.")
+@attacked.names
+@attacked.seed
+@click.option("--time-limit", type=click.FloatRange(0, min_open=True), default=30.0,
+              show_default=True, metavar="T", help="Of each attack, in seconds.")  # fmt: skip
+@options.policy
+@options.form
+@click.pass_context
+def audit(context: click.Context, /, out: str | None, form: str, **told: Any) -> None:
+    """Attack the policy's promise and data, and write down for others what was found.
+
+    The page says what is promised, what each attack learned against knowing nothing, which of
+    that the promise covers, and what to change. Nothing real is spent: what is asked, is asked
+    on a copy of the ledger.
+
+    \b
+    Examples:
+      adomnia audit --out report --public sex,region,education --sensitive occupation
+      adomnia audit disclosure --public sex,region --sensitive occupation
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if out is None:
+        raise QuestionError("an audit needs a folder", "for example: adomnia audit --out report")
+    refuse_taken(Path(out))
+    public = tuple(attacked.listed(told.pop("public"), "--public"))
+    case = Case(public=public, **told)
+    made = examine(case)
+    write_audit(made, out)
+    _print(made, out, form)
+
+
+def _print(made: Audited, out: str, form: str) -> None:
+    colours = made.colours()
+    if form == "json":
+        found = [
+            {"attack": one.attack, "colour": colour, "claim": one.claim}
+            for one, colour in zip(made.findings, colours, strict=True)
+        ]
+        show.json_text({"folder": out, "verdict": made.verdict(), "findings": found})
+        return
+    screen = show.console()
+    for one, colour in zip(made.findings, colours, strict=True):
+        style = {"green": "green", "amber": "yellow", "red": "red"}[colour]
+        screen.print(f"{colour:<6} {show.line(one.claim)}", style=style)
+    for name, reason in made.skipped:
+        screen.print(f"       not looked at: {name} ({show.line(reason)})")
+    if made.names:
+        screen.print("the report names groups and exact values: keep it with the data", style="red")
+    screen.print(f"the report is in {out}; open {out}/index.html")
+
+
+for _verb in (disclosure, influence, claim):
+    audit.add_command(_verb)

@@ -1,0 +1,166 @@
+"""The page of an audit: colours, words, pictures, and what must not be on it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from adomnia.audit.finding import Finding, Rate
+from adomnia.curator.policy import Audit, read_policy
+from adomnia.errors import QuestionError
+from adomnia.privacy.composition import Budget
+from adomnia.report.audited import Audited, audit_page, write_audit
+from adomnia.report.curves import Axis, Line, curves, gauge, standalone
+from adomnia.report.disclosed import disclosure_plot
+from adomnia.report.findings import judge, measured, without_names
+from adomnia.report.promised import promised
+
+POLICY = """[data]
+source = "people.csv"
+[privacy]
+epsilon = 1.0
+confirmed = true
+[attributes.sex]
+values = ["F", "M"]
+"""
+
+
+def finding(value: float, low: float | None = None, baseline: float = 0.5, **more) -> Finding:
+    rate = Rate(value, value if low is None else low, value)
+    words = {"claim": "a <claim>", "affected": "all", "source": "a paper", "remedy": "less"}
+    facts = {"attack": "linkage", "success": rate, "baseline": baseline, "covered": True}
+    return Finding(**{**words, **facts, **more})
+
+
+@pytest.fixture
+def policy(tmp_path: Path):
+    (tmp_path / "adomnia.toml").write_text(POLICY)
+    return read_policy(tmp_path / "adomnia.toml")
+
+
+@pytest.mark.parametrize(
+    ("found", "colour"),
+    [
+        (finding(0.5), "green"),
+        (finding(0.54), "green"),
+        (finding(0.56), "amber"),
+        (finding(0.71), "red"),
+        (finding(0.6, low=0.4), "green"),  # it may be luck
+        (finding(0.9, low=0.4), "amber"),
+        (finding(0.1), "green"),
+        (finding(0.0, attack="disclosure", baseline=0), "green"),
+        (finding(3.0, attack="disclosure", baseline=0), "amber"),
+        (finding(1.0, attack="given away", baseline=0), "red"),
+        (finding(0.001, attack="uniqueness", baseline=0), "amber"),
+        (finding(0.0, attack="uniqueness", baseline=0), "green"),
+        (finding(2.0, attack="claim", details={"verdict": "violated"}), "red"),
+        (finding(0.9, attack="claim", details={"verdict": "not refuted"}), "green"),
+        (finding(0.0, attack="questionnaire", details={"verdict": "unknown"}), "amber"),
+        (finding(0.5, details={"scored": False}), "amber"),
+    ],
+)
+def test_colours(found, colour):
+    assert judge(found, Audit()) == colour
+
+
+def test_the_policy_moves_the_thresholds():
+    assert judge(finding(0.6), Audit(amber=0.2, red=0.4)) == "green"
+    found = finding(3.0, attack="disclosure", baseline=0)
+    assert judge(found, Audit(disclosures=2)) == "red"
+    assert judge(found, Audit(disclosures=3)) == "amber"
+
+
+def test_figures_are_told_in_words():
+    assert measured(finding(0.7)) == "70%; somebody who saw nothing: 50%"
+    assert "60% to 70%, 95% sure" in measured(finding(0.7, low=0.6))
+    assert "not scored" in measured(finding(0.5, details={"scored": False}))
+    once = finding(0.1, details={"against": "one answer for the same price"})
+    assert "one answer for the same price: 50%" in measured(once)
+
+
+def test_what_names_people_stays_out():
+    named = finding(1.0, details={"guess": [1, 0], "links": [[1, 2]], "linked": 2})
+    assert without_names(named)["details"] == {"linked": 2}
+    json.dumps(without_names(named))
+
+
+def test_the_page_escapes_and_names_nobody(policy):
+    secret = finding(0.9, details={"unique_rows": [41, 42], "linked": 7})
+    made = Audited(policy, (secret,), (("averaging", "<nothing> asked"),))
+    page = audit_page(made)
+    assert "A &lt;claim&gt;." in page
+    assert "<claim>" not in page
+    assert "&lt;nothing&gt; asked" in page
+    assert "This report names nobody" in page
+    assert "41" not in json.dumps(made.to_json()["findings"])
+    loud = audit_page(replace(made, names=True))
+    assert "do not pass it on" in loud
+    assert "<li>41</li>" in loud
+
+
+def test_nothing_found_is_a_page_too(policy):
+    page = audit_page(Audited(policy, ()))
+    assert "Nothing that was looked at calls for a change" in page
+    assert Audited(policy, ()).verdict() == "green"
+
+
+def test_a_report_is_written_whole_and_to_an_empty_place(policy, tmp_path):
+    made = Audited(policy, (finding(0.9),))
+    place = write_audit(made, tmp_path / "deep/report")
+    assert sorted(path.name for path in place.iterdir()) == ["audit.json", "index.html"]
+    assert place.stat().st_mode & 0o077 == 0  # its owner's alone
+    with pytest.raises(QuestionError):
+        write_audit(made, place)
+
+
+def test_the_promise_in_words(policy):
+    said = " ".join(promised(policy, spent="1/4", released=2))
+    for part in ("one row", "epsilon = 1", "73.11% sure", "0.25 is spent", "2 statements"):
+        assert part in said
+    open_ = replace(policy, confirmed=False, max_group=3, universe=("sex",))
+    assert "NOT confirmed" in " ".join(promised(open_))
+
+
+def test_a_budget_in_rho_is_told_as_an_epsilon_too(policy):
+    said = " ".join(promised(replace(policy, budget=Budget(rho=Fraction(1, 10)))))
+    assert "rho = 0.1" in said
+    assert "at most epsilon = 2." in said
+    assert "1 in 1,000,000" in said
+
+
+# Pictures
+
+
+def test_lines_have_ticks_names_and_rings():
+    line = Line("ours", [(1, 0.5), (10, 0.9)], ["one", "ten"], frozenset({1}))
+    drawn = curves([line], Axis("answers", True), Axis("share"), "a title", [("guessing", 0.5)])
+    assert drawn.count("<circle") == 3
+    assert drawn.count('class="ring"') == 1
+    for part in ('aria-label="a title"', ">ours<", ">guessing<", ">ten<", ">answers<"):
+        assert part in drawn
+
+
+@pytest.mark.parametrize(
+    "points", [[], [(1.0, 0.0)], [(1.0, 5.0), (1.0, 5.0)], [(0.001, 1e9), (1e6, 0)]]
+)
+def test_odd_figures_are_drawn_inside_the_frame(points):
+    drawn = curves([Line("x", points)], Axis("a", True), Axis("b"), "t")
+    assert "nan" not in drawn
+    places = [float(part.split('"')[0]) for part in drawn.split('cx="')[1:]]
+    assert all(60 <= place <= 640 for place in places)
+
+
+def test_a_gauge_names_its_baseline():
+    assert "knowing &lt;nothing" in gauge(0.5, (0.4, 0.6), 0.1, "knowing <nothing")
+    assert 'text-anchor="end"' in gauge(0.9, (0.9, 0.9), 0.9, "x")
+
+
+def test_the_chosen_epsilon_is_ringed_however_it_is_written():
+    levels = [{"epsilon": "1/2", "disclosures": 3, "overall_error": 0.4}]
+    assert 'class="ring"' in disclosure_plot({"pair": levels}, "0.5")
+    assert 'class="ring"' not in disclosure_plot({"pair": levels}, "0.4")
+    assert "<style>" in standalone(disclosure_plot({"pair": levels}))

@@ -1,0 +1,1 @@
+"""Noise for statistics of a graph is here."""

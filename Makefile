@@ -8,13 +8,14 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 FROM := pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types contracts slow bench lock picture clean
+.PHONY: help demo test lint types contracts slow bench figures lock picture clean
 
 help:
 	@echo "make demo    a made-up census, five questions, private answers (from nothing)"
 	@echo "make test    lint, types, contracts and tests, with all they need"
 	@echo "make slow    the tests that take minutes"
 	@echo "make bench   the benchmarks"
+	@echo "make figures the growth experiments of No Free Lunch, into build/no_free_lunch"
 	@echo "make lock    requirements.lock anew; make picture: the picture in the README"
 
 demo: .venv/.runs
@@ -42,6 +43,9 @@ bench: .venv/.tests
 
 picture: .venv/.runs
 	$(BIN)/python docs/make_picture.py
+
+figures: .venv/.tests
+	$(BIN)/python experiments/no_free_lunch/figures.py --out build/no_free_lunch
 
 lock: .venv/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv

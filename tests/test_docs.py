@@ -19,7 +19,11 @@ from adomnia.cli.main import cli
 from adomnia.curator.policy import _SECTIONS
 
 TOP = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/policy.md", "docs/sql.md", "docs/cli.md", "docs/release.md"]
+PAGES = ["README.md", *(f"docs/{path.name}" for path in sorted((TOP / "docs").glob("*.md")))]
+ATTACKS = [f"docs/attacks/{path.name}" for path in sorted((TOP / "docs/attacks").glob("*.md"))]
+RUN = [page for page in (*PAGES, *ATTACKS) if " run\n" in (TOP / page).read_text("utf-8")]
+UNDRAFTED = ("README.md", "docs/cli.md")
+"""Pages that make a policy themselves; the others speak of one that is there."""
 DRAFT = "adomnia init people.csv && sed -i 's/confirmed = false/confirmed = true/' adomnia.toml"
 BLOCK = re.compile(r"^```(\w+)( run)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -38,12 +42,12 @@ def desk(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/cli.md", "docs/release.md"])
+@pytest.mark.parametrize("page", RUN)
 def test_marked_examples_run(page, desk):
     """The blocks marked `run`, in the order of the page and in one folder."""
     marked = [(kind, text) for kind, run, text in BLOCK.findall(read(page)) if run]
     assert marked
-    if page == "docs/release.md":  # it speaks of a policy that is there
+    if page not in UNDRAFTED:
         marked.insert(0, ("sh", DRAFT))
     program = {"sh": ["bash", "-euc"], "python": [sys.executable, "-c"]}
     for kind, text in marked:
@@ -86,7 +90,7 @@ def test_every_verb_and_option_is_documented():
                 assert any(flag in about for flag in option.opts), (name, option.opts)
 
 
-@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md", "CHANGELOG.md"])
+@pytest.mark.parametrize("page", [*PAGES, *ATTACKS, "CONTRIBUTING.md", "CHANGELOG.md"])
 def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#]+)\)", read(page))
     here = (TOP / page).parent

@@ -115,3 +115,17 @@ def test_a_rooms_docstring_is_one_sentence():
 def test_the_notes_travel_with_the_package():
     assert "**/*.md" in PROJECT["tool"]["setuptools"]["package-data"]["adomnia"]
     assert list((TOP / "src/adomnia").rglob("*.md"))
+
+
+NOTES = sorted((TOP / "src/adomnia").rglob("*.md"))
+
+
+def test_every_note_has_a_name_of_its_own():
+    """`adomnia why NAME` finds a note by its name alone."""
+    assert len({note.stem for note in NOTES}) == len(NOTES)
+
+
+@pytest.mark.parametrize("note", NOTES, ids=lambda note: note.stem)
+def test_what_a_note_says_it_is_checked_by_exists(note):
+    named = re.findall(r"`((?:tests|benchmarks)/[\w/.]+)`", note.read_text("utf-8"))
+    assert all((TOP / path).exists() for path in named), named

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from adomnia.curator.database import Database
     from adomnia.curator.database import open_database as open
     from adomnia.curator.forecast import Forecast
+    from adomnia.curator.network import open_graph
     from adomnia.curator.session import Session
     from adomnia.errors import (
         AdomniaError,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         PolicyError,
         QuestionError,
     )
+    from adomnia.server.holders.together import open_holders
 
 __all__ = [
     "AdomniaError",
@@ -34,6 +36,8 @@ __all__ = [
     "QuestionError",
     "Session",
     "open",
+    "open_graph",
+    "open_holders",
 ]
 __version__ = "0.1.0"
 
@@ -43,6 +47,8 @@ _HOMES = {
     "Forecast": ("adomnia.curator.forecast", "Forecast"),
     "Session": ("adomnia.curator.session", "Session"),
     "open": ("adomnia.curator.database", "open_database"),
+    "open_graph": ("adomnia.curator.network", "open_graph"),
+    "open_holders": ("adomnia.server.holders.together", "open_holders"),
 }
 
 

@@ -1,0 +1,1 @@
+"""What can be learned through a session alone is here."""

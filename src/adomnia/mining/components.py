@@ -1,0 +1,174 @@
+"""Principal components: the eigenvectors of noisy covariances (`components.md`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.errors import QuestionError
+from adomnia.mining.covariance import Covariance, Way, by_grids, by_moments, ways
+from adomnia.mining.estimator import Estimator, Fitting, Watch, shares
+from adomnia.mining.questions import Bounds, bounds_of
+from adomnia.mining.synopsis import ask_rows, shrunk
+from adomnia.privacy.loss import Amount
+
+if TYPE_CHECKING:
+    from adomnia.curator.session import Session
+
+__all__ = ["PCA"]
+
+Floats = NDArray[np.float64]
+SPLIT = {"rows": 1, "moments": 6, "pairs": 13}
+METHODS = ("grids", "sides", "products", "moments")
+LEAST = 1e-9
+
+
+class PCA(Estimator):
+    """Principal components of features, measured by their positions between their bounds.
+
+    `split` gives weights to `rows`, `moments` and `pairs`; grids take the last two together.
+    `method` is `grids`, `sides`, `products` or `moments`; without it the one with the least error
+    to be expected is taken. With `centered=False` the second moments around the low bounds are
+    taken in the place of covariances: the singular value decomposition. With `scaled=False`
+    features keep their own units.
+    """
+
+    _estimator_type = "transformer"
+
+    components_: Floats
+    explained_variance_: Floats
+    explained_variance_ratio_: Floats
+    mean_: Floats
+    widths_: Floats
+    method_: str
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        centered: bool = True,
+        scaled: bool = True,
+        method: str | None = None,
+        split: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.centered = centered
+        self.scaled = scaled
+        self.method = method
+        self.split = split
+
+    def fit(
+        self,
+        session: Session,
+        features: Sequence[str],
+        *,
+        epsilon: Amount,
+        progress: bool | Watch = False,
+    ) -> Self:
+        """Ask for covariances, and keep their leading eigenvectors."""
+        with self.fitting(session, 3, progress) as fit:
+            bounds = bounds_of(session, features)
+            self._check(len(bounds))
+            self.split_ = shares(epsilon, self.split, SPLIT)
+            if self.split_["moments"] + self.split_["pairs"] == 0:
+                raise QuestionError("split leaves nothing for moments and pairs")
+            self.feature_names_in_ = np.array(list(features), dtype=object)
+            self.n_features_in_ = len(features)
+            found = self._ask(fit, bounds)
+            if _off(found) > 1:
+                fit.note("the noise is wider than the covariances: use a larger epsilon")
+            self._keep(found, bounds)
+        return self
+
+    def transform(self, rows: Any) -> Floats:
+        """Public rows in the coordinates of the components."""
+        values = (self.numbers(rows) - self.mean_) / self.widths_
+        out: Floats = values @ self.components_.T
+        return out
+
+    def inverse_transform(self, rows: Any) -> Floats:
+        """Rows with these coordinates."""
+        self.check_fitted()
+        out: Floats = self.mean_ + np.asarray(rows) @ self.components_ * self.widths_
+        return out
+
+    def _check(self, count: int) -> None:
+        if not isinstance(self.n_components, int) or not 1 <= self.n_components <= count:
+            raise QuestionError(
+                f"n_components must be a whole number from 1 to the number of features, {count}"
+            )
+        if self.method is not None and self.method not in METHODS:
+            raise QuestionError("this method is not known", "known are: " + ", ".join(METHODS))
+
+    def _ask(self, fit: Fitting, bounds: Sequence[Bounds]) -> Covariance:
+        rows = ask_rows(fit, self.split_["rows"])
+        moments, pairs = self.split_["moments"], self.split_["pairs"]
+        way = self._way(bounds, rows, float(moments + pairs), float(moments / (moments + pairs)))
+        self.method_ = way.name
+        if way.name == "grids":
+            self.split_ = {**self.split_, "moments": Fraction(0), "pairs": moments + pairs}
+            return by_grids(fit, bounds, way, moments + pairs, rows)
+        if way.name == "moments":
+            self.split_ = {**self.split_, "moments": moments + pairs, "pairs": Fraction(0)}
+        return by_moments(fit, bounds, way, self.split_["moments"], self.split_["pairs"])
+
+    def _way(self, bounds: Sequence[Bounds], rows: float, epsilon: float, split: float) -> Way:
+        found = ways(bounds, rows, epsilon, split)
+        asked = [way for way in found if self.method in (None, way.name)]
+        return asked[0] if asked else found[0]  # one column has no pairs
+
+    def _keep(self, found: Covariance, bounds: Sequence[Bounds]) -> None:
+        low = np.array([float(bound.low) for bound in bounds])
+        width = np.array([float(bound.width) for bound in bounds])
+        matrix, mean = believed_matrix(found), np.clip(found.mean, 0.0, 1.0)
+        if not self.centered:
+            matrix, mean = matrix + np.outer(mean, mean), np.zeros(len(bounds))
+        self.mean_ = low + width * mean
+        self.widths_ = np.where(width > 0, width, 1.0) if self.scaled else np.ones(len(bounds))
+        unit = np.ones(len(bounds)) if self.scaled else width
+        values, vectors = np.linalg.eigh(matrix * np.outer(unit, unit))
+        values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1].T
+        signs = np.sign(vectors[np.arange(len(vectors)), np.abs(vectors).argmax(axis=1)])
+        self.components_ = (vectors * signs[:, None])[: self.n_components]
+        self.explained_variance_ = values[: self.n_components]
+        self.explained_variance_ratio_ = self.explained_variance_ / max(values.sum(), LEAST)
+
+
+def _off(found: Covariance) -> float:
+    """The noise of a variance in multiples of the largest that bounds allow."""
+    return float(np.diag(found.noise).mean()) / 0.25
+
+
+def believed_matrix(found: Covariance) -> Floats:
+    """Covariances as far as they stand out of their noise, with no negative eigenvalue.
+
+    Variances are shrunk to their mean (empirical Bayes). Of the others only what stands out of
+    the spectrum of noise alone is kept, none beyond what its variances allow. Then the matrix is
+    the nearest with eigenvalues of zero or more.
+    """
+    variance, _ = shrunk(np.diag(found.matrix).copy(), np.diag(found.noise), LEAST)
+    variance = np.clip(variance, LEAST, 0.25)
+    apart = ~np.eye(len(variance), dtype=bool)
+    most = np.sqrt(np.outer(variance, variance))
+    shared = np.clip(_standing_out(found, apart), -most, most)
+    matrix = np.where(apart, shared, np.diag(variance))
+    values, vectors = np.linalg.eigh(matrix)
+    out: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return out
+
+
+def _standing_out(found: Covariance, apart: NDArray[np.bool_]) -> Floats:
+    """The covariances without what noise explains: a symmetric matrix of noise s has eigenvalues
+    up to 2 s sqrt(d) (Wigner), and one of the sum, l, comes from sqrt(l² - 4 s² d) in best guess.
+    """
+    shared = np.where(apart, found.matrix, 0.0)
+    if not apart.any():
+        return shared
+    edge = 4 * float((found.noise[apart] ** 2).mean()) * len(shared)
+    values, vectors = np.linalg.eigh(shared)
+    kept = np.sign(values) * np.sqrt(np.maximum(values**2 - edge, 0.0))
+    out: Floats = (vectors * kept) @ vectors.T
+    return out

@@ -1,0 +1,179 @@
+"""A coarse contingency table of attributes and a class: few questions, and models live off it.
+
+One row is in one cell, so a table costs what a count costs, and all nodes and levels of a tree
+are sums of its cells. What to put in it is looked for in small tables first (`contingency.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.errors import QuestionError
+from adomnia.mining.coarsening import Axis
+from adomnia.mining.estimator import Fitting
+from adomnia.mining.questions import identifier, select, values_of
+from adomnia.mining.splits import best_cut, ends_of, grow
+from adomnia.mining.synopsis import scale_of
+from adomnia.schema.domain import Value
+
+if TYPE_CHECKING:
+    from adomnia.curator.session import Session
+
+__all__ = ["SPLIT", "Classes", "Contingency", "ask_contingency", "classes_of"]
+
+Floats = NDArray[np.float64]
+
+SPLIT = {"classes": 0.05, "screen": 0.4, "table": 0.55}
+"""How the epsilon is shared: counts of the classes, one table for each attribute, their joint."""
+
+MOST_CLASSES = 100
+MOST_CELLS = 20_000
+MOST_AXES = 8
+WHOLE = 64
+"""With no more cells than this the whole joint table is asked for, without a search before it."""
+
+WORTH = 6
+"""A search at this epsilon is worth it if rows · epsilon > WORTH · attributes · classes."""
+
+CROWDED = 2048
+"""A table has at most (rows · epsilon)² / CROWDED cells: sums of cells then outweigh the noise."""
+
+BLIND = "too few rows for a search at this epsilon: attributes were taken blindly, in thirds"
+NOISE = "the noise is wider than the number of rows: use a larger epsilon"
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The attribute to be told from the others, and its public values."""
+
+    name: str
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Contingency:
+    """Noisy counts: one axis of `counts` for each of `axes`, and the classes last.
+
+    `variance` is that of the noise in one cell. `blind`: the axes were not chosen by the data.
+    """
+
+    axes: tuple[Axis, ...]
+    counts: Floats
+    variance: float
+    blind: bool = False
+
+
+def classes_of(session: Session, target: str, features: Sequence[str]) -> Classes:
+    """The classes of a declared attribute that is not among the features."""
+    if target in features:
+        raise QuestionError(f"{target!r} is both a feature and the target")
+    values = values_of(session, target)
+    if not 2 <= len(values) <= MOST_CLASSES:
+        raise QuestionError(
+            f"{target!r} has {len(values)} declared values: there is nothing to tell apart",
+            f"a target has 2 to {MOST_CLASSES} values",
+        )
+    return Classes(target, values)
+
+
+def ask_contingency(
+    fit: Fitting,
+    axes: Sequence[Axis],
+    classes: Classes,
+    split: Mapping[str, Fraction],
+    seed: int = 0,
+) -> Contingency:
+    """The table from which a model of the classes is made.
+
+    First the classes are counted, so that there is a number of rows to decide by. Then, where it
+    is worth it, one small table for each attribute says which attributes tell most and where they
+    are best cut. The rest buys the joint table of those. Every decision rests on noisy answers
+    and public numbers, so none of them costs anything.
+    """
+    counted = _table(fit, (), classes, split["classes"]) if split["classes"] else None
+    rows = 1.0 if counted is None else max(1.0, float(counted.counts.sum()))
+    if counted is not None and rows <= np.sqrt(counted.variance * len(classes.values)):
+        fit.note(NOISE)
+    screen, rest = split["screen"], split["screen"] + split["table"]
+    if prod(axis.size for axis in axes) <= WHOLE or len(axes) == 1:
+        return _table(fit, axes, classes, rest)
+    if not split["table"]:
+        raise QuestionError("the joint table needs a part of the budget", "give table a weight")
+    if screen and rows * float(screen) > WORTH * len(axes) * len(classes.values):
+        chosen = _screened(fit, axes, classes, screen, rows * float(split["table"]))
+        rest = split["table"]
+        if chosen:
+            return _table(fit, chosen, classes, rest)
+    fit.note(BLIND)
+    return _table(fit, _blindly(axes, rows * float(rest), seed), classes, rest, blind=True)
+
+
+def _table(
+    fit: Fitting, axes: Sequence[Axis], classes: Classes, epsilon: Fraction, blind: bool = False
+) -> Contingency:
+    """One question: the joint counts of groups and classes."""
+    keys = {f"a{place}": axis.expression() for place, axis in enumerate(axes)}
+    keys["class"] = identifier(classes.name)
+    where = " AND ".join(axis.present for axis in axes) or None
+    sql = select(fit.session, {"n": "COUNT(*)"}, keys=keys, where=where)
+    code = {value: place for place, value in enumerate(classes.values)}
+    counts = np.zeros((*(axis.size for axis in axes), len(classes.values)))
+    name = "table" if len(axes) > 1 else axes[0].name if axes else "classes"
+    for *cell, value, count in fit.ask(sql, epsilon, name).rows:
+        if value is not None:
+            counts[(*(int(part) for part in cell), code[value])] = count
+    return Contingency(tuple(axes), counts, 2 * scale_of(fit, sql, epsilon) ** 2, blind)
+
+
+# Which attributes
+
+
+def _screened(
+    fit: Fitting, axes: Sequence[Axis], classes: Classes, epsilon: Fraction, weight: float
+) -> list[Axis]:
+    """The attributes that tell most by tables of their own, in few groups each."""
+    told = []
+    for axis in axes:
+        table = _table(fit, [axis], classes, epsilon / len(axes))
+        found = _grouped(axis, table)
+        if found is not None:
+            told.append(found)
+    told.sort(key=lambda each: -each[0])
+    chosen: list[Axis] = []
+    cells, most = 1, min(MOST_CELLS // len(classes.values), weight**2 / CROWDED)
+    for _, axis in told[: 4 * MOST_AXES]:
+        if not chosen or (cells * axis.size <= most and len(chosen) < MOST_AXES):
+            chosen.append(axis)
+            cells *= axis.size
+    return chosen
+
+
+def _grouped(axis: Axis, table: Contingency) -> tuple[float, Axis] | None:
+    """How much an attribute tells, and its groups: at most four; None if it shows only noise.
+
+    Listed values have no order of their own: they are put in the order of the share that the
+    most frequent class has among them.
+    """
+    counts = table.counts
+    if axis.groups is not None:
+        rows = np.maximum(counts.sum(axis=1), np.sqrt(table.variance))
+        share = counts[:, int(np.argmax(counts.sum(axis=0)))] / rows
+        order = np.argsort(share, kind="stable").tolist()
+        axis, counts = axis.ordered(order), counts[order]
+    cut = best_cut(counts, table.variance)
+    if cut is None:
+        return None
+    return cut[0], axis.merged(ends_of(grow(counts, table.variance, 2)))
+
+
+def _blindly(axes: Sequence[Axis], weight: float, seed: int) -> list[Axis]:
+    """Three attributes in thirds, or four where there are rows for it, by lot."""
+    order = np.random.default_rng(seed).permutation(len(axes)).tolist()
+    return [axes[place].evenly(3) for place in order[: 3 + (weight >= 100)]]

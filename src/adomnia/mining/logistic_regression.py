@@ -1,0 +1,190 @@
+"""Logistic regression, additive in groups of each attribute, from one noisy table.
+
+Gradient and curvature of the loss are sums over the table's cells: statistical queries that were
+all answered by one question, so the optimiser may take as many steps as it likes
+(`logistic_regression.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.errors import QuestionError
+from adomnia.mining.coarsening import ABSENT, Axis, axes_of
+from adomnia.mining.contingency import SPLIT, Contingency, ask_contingency, classes_of
+from adomnia.mining.decision_tree import check_whole
+from adomnia.mining.estimator import Estimator, Watch, shares
+from adomnia.privacy.loss import Amount
+
+if TYPE_CHECKING:
+    from adomnia.curator.session import Session
+
+__all__ = ["LogisticRegression"]
+
+Floats = NDArray[np.float64]
+LEAST = 1e-6
+"""A penalty that only keeps weights finite."""
+
+STEPS, HALVED, FAR, CLOSE = 50, 20, 5.0, 1e-6
+"""How long and how carefully the maximum is looked for."""
+
+
+class LogisticRegression(Estimator):
+    """Multinomial logistic regression whose features are steps: "is the value past this cut?".
+
+    Numbers are cut at `cuts` (points by column), or into `bins` of equal width, of which the data
+    keeps a few. `penalty` is the weight of squared coefficients, in rows, beside what the noise
+    asks for. `split` and `seed` as in `DecisionTree`. After `fit`, `coef_` has a row for each
+    class and a column for each step, which `steps_` names; `intercept_` one number for each class.
+    """
+
+    _estimator_type = "classifier"
+
+    classes_: NDArray[Any]
+    axes_: tuple[Axis, ...]
+    coef_: Floats
+    intercept_: Floats
+    steps_: tuple[str, ...]
+
+    def __init__(
+        self,
+        penalty: float = 1.0,
+        bins: int = 16,
+        cuts: Mapping[str, Sequence[float]] | None = None,
+        split: Mapping[str, Any] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.penalty = penalty
+        self.bins = bins
+        self.cuts = cuts
+        self.split = split
+        self.seed = seed
+
+    def fit(
+        self,
+        session: Session,
+        features: Sequence[str],
+        target: str,
+        *,
+        epsilon: Amount,
+        progress: bool | Watch = False,
+    ) -> Self:
+        """Ask for the table, and find the coefficients that its counts make likeliest."""
+        check_whole("bins", self.bins, 2)
+        check_whole("seed", self.seed, 0)
+        if not isinstance(self.penalty, int | float) or not 0 <= self.penalty < np.inf:
+            raise QuestionError("penalty must be a number that is not negative")
+        with self.fitting(session, len(features) + 2, progress) as fit:
+            axes = axes_of(session, features, self.bins, self.cuts)
+            classes = classes_of(session, target, features)
+            self.split_ = shares(epsilon, self.split, SPLIT)
+            self.feature_names_in_ = np.array(features, dtype=object)
+            self.n_features_in_ = len(features)
+            self.classes_ = np.array(classes.values)
+            found = ask_contingency(fit, axes, classes, self.split_, self.seed)
+            self.axes_ = found.axes
+            self.steps_ = tuple(
+                axis.describe(end, axis.size) for axis in found.axes for end in range(1, axis.size)
+            )
+            clear = _cleared(found) if found.blind else found
+            weights = _likeliest(clear, float(self.penalty))
+            self.intercept_, self.coef_ = weights[:, 0], weights[:, 1:]
+        return self
+
+    def decision_function(self, rows: Any) -> Floats:
+        """The score of each class for each public row; a value without a group takes no step."""
+        columns = self.columns(rows)
+        codes = np.column_stack([axis.codes(columns[axis.name]) for axis in self.axes_])
+        taken = _steps(codes, [axis.size for axis in self.axes_])
+        out: Floats = taken @ np.column_stack([self.intercept_, self.coef_]).T
+        return out
+
+    def predict_proba(self, rows: Any) -> Floats:
+        """The probability of each class for each public row."""
+        return _softmax(self.decision_function(rows))[0]
+
+    def predict(self, rows: Any) -> NDArray[Any]:
+        """The likeliest class of each public row."""
+        found: NDArray[Any] = self.classes_[np.argmax(self.decision_function(rows), axis=1)]
+        return found
+
+    def score(self, rows: Any, truth: Sequence[Any]) -> float:
+        """The share of public rows whose class is predicted."""
+        return float(np.mean(self.predict(rows) == np.asarray(truth)))
+
+
+def _steps(codes: NDArray[np.int64], sizes: Sequence[int]) -> Floats:
+    """One, and for each group after an axis's first whether the row is in it or past it."""
+    parts = [np.ones((len(codes), 1))]
+    for place, size in enumerate(sizes):
+        here = codes[:, place : place + 1]
+        parts.append(((here >= np.arange(1, size)) & (here != ABSENT)).astype(np.float64))
+    return np.concatenate(parts, axis=1)
+
+
+def _cleared(found: Contingency) -> Contingency:
+    """Cells that may be noise set to zero: few rows lie in few cells of a table taken blindly."""
+    counts = found.counts
+    least = 0.5 * np.sqrt(found.variance * counts.shape[-1])
+    kept = counts.sum(axis=-1, keepdims=True) > least
+    return replace(found, counts=np.where(kept, np.maximum(counts, 0.0), 0.0))
+
+
+def _likeliest(found: Contingency, penalty: float) -> Floats:
+    """The penalised maximum of the likelihood by Newton's method, one row of weights per class.
+
+    Counts are not clipped: clipped noise is no longer centred, and would add up over the cells.
+    A weight is held back by as many rows as the noise in its gradient can feign. Cells whose
+    noisy rows are negative are left out of the curvature, so every step goes down.
+    """
+    sizes, classes = found.counts.shape[:-1], found.counts.shape[-1]
+    taken = _steps(np.indices(sizes).reshape(len(sizes), -1).T, sizes)
+    counts = found.counts.reshape(-1, classes)
+    rows, observed = counts.sum(axis=1), counts.T @ taken
+    held = np.full(
+        observed.shape, max(penalty, LEAST) + 0.1 * np.sqrt(found.variance * len(counts))
+    )
+    held[:, 0] = 0.01 + 0.01 * np.sqrt(found.variance)
+
+    def loss(weights: Floats) -> float:
+        log_sums = _softmax(taken @ weights.T)[1]
+        return float(rows @ log_sums - (observed * weights).sum() + (held * weights**2).sum() / 2)
+
+    weights = np.zeros(observed.shape)
+    for _ in range(STEPS):
+        chances = _softmax(taken @ weights.T)[0]
+        slope = (chances * rows[:, None]).T @ taken - observed + held * weights
+        curve = _curvature(taken, chances, np.maximum(rows, 0.0)) + np.diag(held.ravel())
+        move = np.linalg.solve(curve, slope.ravel()).reshape(weights.shape)
+        move = np.clip(move, -FAR, FAR)
+        shorter = (weights - move / 2**k for k in range(HALVED))
+        before = loss(weights)
+        after = next((each for each in shorter if loss(each) < before), None)
+        if after is None or np.abs(after - weights).max() < CLOSE:
+            break
+        weights = after
+    return weights
+
+
+def _curvature(taken: Floats, chances: Floats, rows: Floats) -> Floats:
+    """The second derivatives of the loss: one block for each pair of classes."""
+    classes = range(chances.shape[1])
+    blocks = [
+        [taken.T @ (taken * (rows * chances[:, a] * ((a == b) - chances[:, b]))[:, None])
+         for b in classes]
+        for a in classes
+    ]  # fmt: skip
+    return np.block(blocks)
+
+
+def _softmax(scores: Floats) -> tuple[Floats, Floats]:
+    """Probabilities by class, and the logarithms of the sums that they were divided by."""
+    top = scores.max(axis=1, keepdims=True)
+    powers = np.exp(scores - top)
+    sums = powers.sum(axis=1, keepdims=True)
+    return powers / sums, (top + np.log(sums))[:, 0]

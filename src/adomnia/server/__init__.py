@@ -1,0 +1,1 @@
+"""Everyone who comes over the network is here."""

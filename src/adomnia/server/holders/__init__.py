@@ -1,0 +1,1 @@
+"""Several holders answer one question together here, and none shows its own part."""

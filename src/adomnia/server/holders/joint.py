@@ -1,0 +1,73 @@
+"""What is asked of all holders at once: the plan of a sum, and a digest of what it means.
+
+It rests on the question and a policy alone, so the asker makes it without data, and every
+holder makes its own and compares.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from fractions import Fraction
+
+from adomnia.curator.plan import Asked, Plan, make_plan
+from adomnia.curator.policy import Policy
+from adomnia.curator.session import Session
+from adomnia.errors import QuestionError
+from adomnia.mechanisms.shares import WIDEST
+from adomnia.priors.known import Known
+from adomnia.queries.grouping import cell_count
+from adomnia.queries.measurement import Counts, Moments, Sum, width_of
+from adomnia.queries.question import Question
+
+__all__ = ["digest_of", "joint_plan", "plan_for", "shapes_of"]
+
+MAX_WORDS = 1 << 20
+
+
+def joint_plan(
+    question: Question, policy: Policy, epsilon: Fraction, known: Known | None = None
+) -> Plan:
+    """The plan of a question whose answer is a sum over holders; others are refused."""
+    if question.open:
+        raise QuestionError(
+            "a key of GROUP BY has no declared domain: holders cannot select groups together",
+            "declare its values in every holder's policy",
+        )
+    plan = make_plan(question, policy, Asked(epsilon=epsilon), known)
+    for step in plan.steps:
+        if not isinstance(step.measurement, Counts | Sum | Moments):
+            raise QuestionError(
+                "holders together answer counts, sums, averages and variances only",
+                "quantiles, extremes and distinct values are not sums over holders",
+            )
+        if step.derived is not None:
+            raise QuestionError(
+                "a holder has released exact numbers that bear on this question",
+                "ask that holder by itself, or the others without it",
+            )
+        if step.noise is None or step.noise.parameter > WIDEST:
+            raise QuestionError("the noise would be too wide", "use a larger epsilon or step")
+    if sum(cells * width for cells, width in shapes_of(plan)) > MAX_WORDS:
+        raise QuestionError("the answer has too many cells", f"at most {MAX_WORDS} numbers")
+    return plan
+
+
+def shapes_of(plan: Plan) -> list[tuple[int, int]]:
+    """For each measurement how many cells there are, and how many numbers in each."""
+    cells = cell_count(plan.question.keys)
+    return [(cells, width_of(step.measurement)) for step in plan.steps]
+
+
+def digest_of(plan: Plan, policy: Policy) -> str:
+    """Equal where the same is measured, over the same cells, with the same noise and promise."""
+    steps = [(step.measurement, step.noise, step.event) for step in plan.steps]
+    facts = (plan.question, steps, policy.neighbors, policy.unit)
+    return hashlib.sha256(repr(facts).encode()).hexdigest()
+
+
+def plan_for(session: Session, sql: str, epsilon: Fraction) -> Plan:
+    """The plan of this statement by this holder's policy and what it has released exactly."""
+    desk = session.desk
+    count, known = desk.public()
+    return replace(joint_plan(desk.bind(sql), desk.policy, epsilon, known), priors=count)

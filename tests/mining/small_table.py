@@ -1,0 +1,82 @@
+"""Small tables behind a policy of their own, and sessions on them, for tests of models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import adomnia
+from adomnia.curator import reading
+from adomnia.curator.answer import tabulate
+from adomnia.curator.plan import Asked, make_plan
+from adomnia.privacy.loss import exact
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+def number(low: Any, high: Any, step: Any = 1) -> str:
+    """The lines of a number's domain."""
+    return f"low = {low}\nhigh = {high}\nstep = {step}"
+
+
+def listed(*values: Any) -> str:
+    """The lines of a domain that is a list."""
+    return f"values = {json.dumps(values)}"
+
+
+@contextmanager
+def opened(
+    folder: Path, columns: Columns, domains: Mapping[str, str], privacy: str = "epsilon = 100000"
+) -> Iterator[adomnia.Database]:
+    """A database on these columns, with a new ledger."""
+    file = folder / "small.parquet"
+    pq.write_table(pa.table(dict(columns)), file)
+    parts = "".join(
+        f"[attributes.{json.dumps(name)}]\n{lines}\n" for name, lines in domains.items()
+    )
+    text = '[data]\nsource = "small.parquet"\ntable = "small"\n[privacy]\nconfirmed = true\n'
+    policy = folder / "adomnia.toml"
+    policy.write_text(f"{text}{privacy}\n{parts}", "utf-8")
+    (folder / "adomnia.ledger").unlink(missing_ok=True)
+    with adomnia.open(policy) as database:
+        yield database
+
+
+class Unbooked:
+    """A session that plans and draws noise as the real one does, but keeps no ledger.
+
+    So a model can be fitted hundreds of times in seconds: plans are made and exact values read
+    once a question, the noise is drawn anew each time.
+    """
+
+    def __init__(self, database: adomnia.Database) -> None:
+        self.desk = database.desk
+        self._measured: dict[str, Any] = {}
+        self._made = lru_cache(maxsize=1000)(self._make)
+        self.plan = lru_cache(maxsize=1000)(database.session().plan)
+
+    def ask(self, sql: str, epsilon: Any) -> Any:
+        """An answer with fresh noise."""
+        plan = self._made(sql, exact(epsilon))
+        found = reading.take(plan, self.desk.table, self)
+        table = tabulate(plan, found, 0.95, self.desk.table.attributes)
+        spent = {"epsilon": exact(epsilon)}
+        return SimpleNamespace(rows=table.rows, columns=table.columns, spent=spent)
+
+    def measure(self, request: Any) -> Any:
+        """What the engine measures, sealed; the same request is not read again."""
+        place = repr(request)
+        if place not in self._measured:
+            self._measured[place] = self.desk.engine.measure(request)
+        return self._measured[place]
+
+    def _make(self, sql: str, epsilon: Any) -> Any:
+        return make_plan(self.desk.bind(sql), self.desk.policy, Asked(epsilon))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NoReturn, Protocol
+from typing import Any
 
+from adomnia.curator.reader import Reader, flag
 from adomnia.privacy.graphs import GRAPH_RELATIONS
 from adomnia.schema.domain import Categories
 
@@ -37,18 +38,6 @@ class GraphSource:
     columns: Mapping[str, Column] = field(default_factory=dict)
 
 
-class Reader(Protocol):
-    """What reads a policy and complains with the line."""
-
-    tree: Mapping[str, Any]
-
-    def fail(self, message: str, hint: str = "", path: tuple[str, ...] = ()) -> NoReturn:
-        """Raise the error."""
-
-    def guard(self, path: tuple[str, ...], make: Callable[[], Any]) -> Any:
-        """What `make` gives, its complaint at the line of `path`."""
-
-
 def graph_source(reader: Reader) -> GraphSource | None:
     """The graph that the policy declares, if it does."""
     part = reader.tree.get("graph")
@@ -72,8 +61,8 @@ def graph_source(reader: Reader) -> GraphSource | None:
     if bound is not None and (isinstance(bound, bool) or not isinstance(bound, int) or bound < 1):
         hint = "a public bound, not the largest degree of the data"
         reader.fail("degree_bound is a whole number above 0", hint, ("graph", "degree_bound"))
-    directed = _flag(reader, part, "directed")
-    public = _flag(reader, part, "public_nodes") or relation == "edge" or ids is not None
+    directed = flag(reader, part, ("graph", "directed"))
+    public = flag(reader, part, ("graph", "public_nodes")) or relation == "edge" or ids is not None
     attributes, columns = _attributes(reader, part)
     return GraphSource(
         edges=part["edges"],
@@ -89,13 +78,6 @@ def graph_source(reader: Reader) -> GraphSource | None:
         attributes=attributes,
         columns=columns,
     )
-
-
-def _flag(reader: Reader, part: Mapping[str, Any], name: str) -> bool:
-    value = part.get(name, False)
-    if not isinstance(value, bool):
-        reader.fail(f"{name} must be true or false", "", ("graph", name))
-    return value
 
 
 def _ids(reader: Reader, part: Mapping[str, Any]) -> tuple[int, int] | None:

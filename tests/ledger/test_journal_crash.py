@@ -89,7 +89,7 @@ def test_killed_at_random_it_never_overspends(tmp_path: Path, requests: int, kil
     with SqliteJournal(tmp_path / "ledger", create=False) as journal:
         account, verification = journal.account(), journal.verify()
 
-    assert died >= kills / 2  # on a busy machine the work may end before the last kill
+    assert died  # how many depends on the machine: the work may end before the last kill
     assert verification.problems == ()
     assert {int(number) for number, _, _ in lines} == set(range(requests))
     assert any(kind == "refused" for _, kind, _ in lines)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adomnia.audit.correlation import KIFER, family_success
 from adomnia.audit.finding import Finding, Rate
 from adomnia.audit.interval import wilson
 from adomnia.errors import BudgetError
@@ -16,7 +17,6 @@ from adomnia.errors import BudgetError
 __all__ = ["averaging", "family", "repeats_needed"]
 
 DWORK = "Dwork, An Ad Omnia Approach to Defining and Achieving Private Data Analysis, PinKDD 2007"
-KIFER = "Kifer and Machanavajjhala, No Free Lunch in Data Privacy, SIGMOD 2011, example 2.1"
 
 
 def repeats_needed(epsilon: float, margin: float = 0.5, confidence: float = 0.95) -> int:
@@ -82,7 +82,7 @@ def family(c: int, epsilon: float, trials: int = 10_000, seed: int = 0) -> Findi
     ill = rng.integers(0, 2, trials)
     guess = c * ill + rng.laplace(0, 1 / epsilon, trials) > c / 2
     success = wilson(float((guess == ill).mean()), trials)
-    formula = 1 - math.exp(-c * epsilon / 2) / 2
+    formula = family_success(c, epsilon)
     return Finding(
         attack="family",
         claim=f"One count for epsilon {epsilon:g} tells whether a family of {c} is ill with"

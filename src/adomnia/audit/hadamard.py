@@ -83,7 +83,7 @@ def _finding(
     guess = (column > 0.5).astype(np.int64)
     n = guess.size
     success = recovery(guess, secret)
-    base = 0.5 if secret is None else majority(secret)
+    base = majority(secret)
     scored = "not scored" if secret is None else f"{success.value:.2%} of {n} bits came back"
     details: dict[str, Any] = {
         "n": n,

@@ -151,7 +151,7 @@ def _finding(
     guess = _guess(closest)
     many, n = heard.asked.shape
     success = recovery(guess, truth)
-    base = 0.5 if truth is None else majority(truth)
+    base = majority(truth)
     how = "was then refused" if heard.refused else "was not refused"
     scored = "not scored" if truth is None else f"{success.value:.1%} of {n} bits came back"
     return Finding(

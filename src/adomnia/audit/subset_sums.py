@@ -129,8 +129,13 @@ def balanced_secret(n: int, chance: np.random.Generator) -> Bits:
     return chance.permutation(np.arange(n, dtype=np.int64) % 2)
 
 
-def majority(truth: Sequence[int] | Bits) -> float:
-    """The share that somebody hits who guesses the more frequent bit for everybody."""
+def majority(truth: Sequence[int] | Bits | None) -> float:
+    """The share that somebody hits who guesses the more frequent bit for everybody.
+
+    Without a truth nothing is known: one half.
+    """
+    if truth is None:
+        return 0.5
     ones = float(np.mean(truth))
     return max(ones, 1 - ones)
 
@@ -167,7 +172,7 @@ def _finding(closest: Closest, secret: Bits | None, questions: int, answered: in
     guess = (closest.point > 0.5).astype(np.int64)
     n = guess.size
     success = recovery(guess, secret)
-    base = 0.5 if secret is None else majority(secret)
+    base = majority(secret)
     scored = "not scored" if secret is None else f"{success.value:.1%} of {n} bits came back"
     return Finding(
         attack="subset sums",

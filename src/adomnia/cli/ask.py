@@ -8,7 +8,6 @@ import click
 
 from adomnia.cli import options, show
 from adomnia.curator.database import open_database
-from adomnia.curator.network import open_graph
 from adomnia.errors import QuestionError
 
 __all__ = ["ask", "read_sql"]
@@ -59,6 +58,8 @@ def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | floa
     """One question about the policy's graph: triangles, edges within ATTRIBUTE, 2-stars, …."""
     if asked.pop("delta") is not None:
         raise QuestionError("questions about a graph take no --delta", "leave it out")
+    from adomnia.curator.network import open_graph  # noqa: PLC0415 (only for graphs)
+
     with open_graph(policy) as network:
         session = network.session(asked.pop("analyst"))  # type: ignore[arg-type]
         found = session.ask(question, **asked)  # type: ignore[arg-type]

@@ -10,7 +10,6 @@ from adomnia.cli import options, show
 from adomnia.cli.ask import read_sql
 from adomnia.curator.database import open_database
 from adomnia.curator.forecast import Forecast
-from adomnia.curator.network import open_graph
 from adomnia.errors import QuestionError
 
 __all__ = ["plan"]
@@ -54,6 +53,8 @@ def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | floa
     """What a question about the policy's graph would cost."""
     if asked.pop("margin") is not None or asked.pop("delta") is not None:
         raise QuestionError("a graph is planned with --epsilon or --rho", "give one of them")
+    from adomnia.curator.network import open_graph  # noqa: PLC0415 (only for graphs)
+
     with open_graph(policy) as network:
         found = network.session().plan(question, **asked)  # type: ignore[arg-type]
     if form == "json":

@@ -7,7 +7,8 @@ on his own terminal call it (`docs/audit.md` says what they may print).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.curator.desk import Desk
-from adomnia.curator.policy import Policy
+from adomnia.curator.sides import MOST_VALUES, side_of
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.engine import Request
 from adomnia.engines.literals import quoted
@@ -25,7 +26,7 @@ from adomnia.engines.statement import aggregates
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.measurement import Primitive
-from adomnia.queries.ranges import cells, count_cells, from_domain, show
+from adomnia.queries.ranges import from_domain, show
 
 if TYPE_CHECKING:
     import pyarrow
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Coded", "coded_file", "exact_counts", "own_columns", "people_of", "read_columns"]
 
 Codes = NDArray[np.int64]
-MOST_VALUES = 10_000
 HINT = "a file is CSV (also .csv.gz, .tsv) or Parquet, with the names of its columns"
 
 
@@ -142,8 +142,9 @@ def own_columns(desk: Desk, names: Sequence[str]) -> Coded:
             hint = "declared are: " + ", ".join(attributes)
             raise QuestionError(f"{name[:60]!r} is not a declared attribute", hint)
     keys = tuple(Column(name, from_domain(attributes[name].domain)) for name in names)
-    axes = [_axis(desk.policy, name) for name in names]
-    columns, counts = _count(desk, keys)
+    axes = [side_of(desk.policy, name) for name in names]
+    with _looking(desk) as count:
+        columns, counts = count(keys)
     places = [_places(column, axis) for column, axis in zip(columns, axes, strict=True)]
     inside = np.all([place >= 0 for place in places], axis=0)
     codes = {
@@ -170,8 +171,9 @@ def people_of(desk: Desk, column: str, target: str, many: int) -> tuple[list[Any
     name, table = quoted(column), quoted(desk.policy.table)
     keys = desk.bind(f"SELECT {name}, COUNT(*) AS n FROM {table} GROUP BY {name}").keys  # noqa: S608
     where = desk.bind(f"SELECT COUNT(*) AS n FROM {table} WHERE {target}").where  # noqa: S608
-    (values,), counts = _count(desk, keys)
-    (held,), _ = _count(desk, keys, where)
+    with _looking(desk) as count:
+        (values,), counts = count(keys)
+        (held,), _ = count(keys, where)
     alone = [v for v, rows in zip(values, counts.tolist(), strict=True) if rows == 1]
     chosen, fulfil = sorted(v for v in alone if v is not None)[:many], set(held)
     bits = [int(value in fulfil) for value in chosen]
@@ -180,35 +182,26 @@ def people_of(desk: Desk, column: str, target: str, many: int) -> tuple[list[Any
 
 def exact_counts(desk: Desk, conditions: Sequence[str]) -> list[int]:
     """How many rows fulfil each condition; to score an attack, never to be printed."""
-    table, found = quoted(desk.policy.table), []
-    for condition in conditions:
-        where = desk.bind(f"SELECT COUNT(*) AS n FROM {table} WHERE {condition}").where  # noqa: S608
-        found.append(int(_count(desk, (), where)[1].sum()))
-    return found
+    table = quoted(desk.policy.table)
+    asked = [f"SELECT COUNT(*) AS n FROM {table} WHERE {test}" for test in conditions]  # noqa: S608
+    with _looking(desk) as count:
+        return [int(count((), desk.bind(sql).where)[1].sum()) for sql in asked]
 
 
-def _count(
-    desk: Desk, keys: tuple[Expr, ...], where: Expr | None = None
-) -> tuple[list[list[Any]], Codes]:
+@contextmanager
+def _looking(desk: Desk) -> Iterator[Callable[..., tuple[list[list[Any]], Codes]]]:
+    """A function of keys and a condition that counts; the source is opened once for all calls."""
     policy = desk.policy
     domains = {name: attribute.domain for name, attribute in policy.attributes.items()}
     opened = _Opened(policy.beside(policy.source), policy.table, domains)
-    try:
+
+    def count(keys: tuple[Expr, ...], where: Expr | None = None) -> tuple[list[list[Any]], Codes]:
         return opened.counted(Request(desk.table, where, keys, ()))
+
+    try:
+        yield count
     finally:
         opened.close()
-
-
-def _axis(policy: Policy, name: str) -> tuple[Any, ...]:
-    attribute = policy.attributes[name]
-    spread = from_domain(attribute.domain)
-    count = count_cells(spread)
-    if count is None or count > MOST_VALUES:
-        raise QuestionError(
-            f"{name!r} has {'no list of' if count is None else f'{count:,}'} values",
-            f"an attribute of a table has at most {MOST_VALUES:,}: declare a coarser step",
-        )
-    return (*cells(spread), None) if attribute.nullable else cells(spread)
 
 
 def _places(column: Sequence[Any], axis: tuple[Any, ...]) -> Codes:

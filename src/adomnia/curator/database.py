@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from adomnia.curator.books import state_of
 from adomnia.curator.desk import Desk
+from adomnia.curator.doors import CURATOR, Closing, analyst_of
 from adomnia.curator.exposure import Exposure, exposure, public_cells
 from adomnia.curator.policy import Policy, line_of, read_policy
 from adomnia.curator.publish import Order, Progress, Prospect, Publication, prospect, publish
 from adomnia.curator.published import Prior, read_values
 from adomnia.curator.session import Session
-from adomnia.errors import NotAllowedError, PolicyError, QuestionError
+from adomnia.errors import PolicyError, QuestionError
 from adomnia.ledger.entry import Entry
 from adomnia.ledger.journal import Verification
 from adomnia.ledger.prior import Registered
@@ -29,11 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CURATOR", "Database", "open_database"]
 
-CURATOR = "curator"
-"""The name under which questions are asked when no analyst is named."""
 
-
-class Database:
+class Database(Closing):
     """Sensitive data behind its promise. Close it, or use it in a `with` statement."""
 
     def __init__(self, policy: Policy, accept: bool = False) -> None:
@@ -46,13 +43,7 @@ class Database:
 
         A session's budget holds across processes for those that give it the same name.
         """
-        who = CURATOR if analyst is None else analyst
-        known = self.policy.analysts
-        if known and who not in known and analyst is not None:
-            raise NotAllowedError(
-                f"{str(who)[:80]!r} is not an analyst of this data",
-                "the curator names analysts in the policy: [analysts.NAME]",
-            )
+        who = analyst_of(self.policy, analyst)
         if epsilon is None:
             return Session(self.desk, who, name and f"{who}/{name}")
         label = f"{who}/{name or uuid4().hex[:12]}"
@@ -128,17 +119,6 @@ class Database:
     def close(self) -> None:
         """Let go of the data and the ledger."""
         self.desk.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def open_database(policy: str | Path = "adomnia.toml", *, accept: bool = False) -> Database:

@@ -129,7 +129,7 @@ def derive(
     known: Known, asked: Measurement, where: Expr | None, keys: tuple[Expr, ...], kind: str
 ) -> Derived | None:
     """The best way to learn what is asked; None where it is simply measured as it is."""
-    from adomnia.priors.asking.strategy import candidates, choose  # noqa: PLC0415
+    from adomnia.priors.asking.strategy import candidates, settled  # noqa: PLC0415
     from adomnia.priors.layout import lay_out  # noqa: PLC0415 (needs SciPy: slow to import)
 
     if known.max_group is not None:
@@ -141,9 +141,8 @@ def derive(
         return None
     size = (cell_count(keys), width_of(asked))
     system, wanted = layout.system, layout.asked
-    for measured in candidates(system, wanted, kind):  # type: ignore[arg-type]
-        if measured.bound.upper == 0:
-            measured = choose(system, wanted, kind)  # type: ignore[arg-type] # noqa: PLW2901
+    for candidate in candidates(system, wanted, kind):  # type: ignore[arg-type]
+        measured = settled(system, wanted, candidate)
         single = np.abs(measured.recover.data).max(initial=0) <= 1  # margins count draws
         if measured.missing or not (single or measured.basis is not None):
             continue

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adomnia.curator.desk import Desk
+from adomnia.curator.doors import computed
 from adomnia.curator.root import COUNTS, histogram, keys_of, root_square
 from adomnia.engines.engine import Request
-from adomnia.errors import AdomniaError, MachineryError
 from adomnia.ledger.reserve import Budgets, Reservation, answered, least, reserve
 from adomnia.mechanisms.root import release_root
 from adomnia.privacy.events import Laplace
+from adomnia.queries.expression import Column
+
+if TYPE_CHECKING:
+    from adomnia.priors.chi_squared import Root
 
 __all__ = ["Independence", "examine"]
 
@@ -61,14 +65,7 @@ def examine(
     statement = f"TEST INDEPENDENCE OF {columns[0]}, {columns[1]}"
     booking = Reservation(analyst, session, None, statement, event, None, priors, measured)
     granted = reserve(desk.journal, booking, budgets)
-    try:
-        (sealed,) = desk.engine.measure(Request(desk.table, None, keys, (COUNTS,)))
-        found = release_root(sealed, root.margins, root.kappa, root.places, scale)
-    except AdomniaError:
-        raise
-    except Exception as error:
-        kind = type(error).__name__  # its message could quote data
-        raise MachineryError(f"the test could not be computed ({kind})") from None
+    found = computed("test", lambda: _measured(desk, keys, root, scale))
     answered(desk.journal, granted.receipt, {"root": found, "places": root.places})
     return Independence(
         statistic=found / 2**root.places,
@@ -79,3 +76,8 @@ def examine(
         remaining=least(granted.remaining),
         receipt=granted.receipt,
     )
+
+
+def _measured(desk: Desk, keys: tuple[Column, Column], root: Root, scale: Fraction) -> int:
+    (sealed,) = desk.engine.measure(Request(desk.table, None, keys, (COUNTS,)))
+    return release_root(sealed, root.margins, root.kappa, root.places, scale)

@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from adomnia.curator.answer import Answer
 from adomnia.curator.books import open_journal, state_of
+from adomnia.curator.doors import Closing, analyst_of, computed, confidence_of
 from adomnia.curator.forecast import cost_of
 from adomnia.curator.graph_policy import GraphSource
 from adomnia.curator.policy import Policy, line_of, read_policy
 from adomnia.engines.edges import EdgeList, NodeList, read_graph
-from adomnia.errors import AdomniaError, MachineryError, NotAllowedError, PolicyError, QuestionError
+from adomnia.errors import PolicyError, QuestionError
 from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, least, left, reserve
 from adomnia.mechanisms.graph.measure import Noisy, fit_ascending, measure
 from adomnia.mechanisms.margin import Noise, margin
@@ -40,11 +40,10 @@ from adomnia.schema.sealed import Sealed
 
 __all__ = ["GraphSession", "Network", "open_graph"]
 
-CURATOR = "curator"
 LEAST = Fraction(1, 10**12)
 
 
-class Network:
+class Network(Closing):
     """A graph behind its promise. Close it, or use it in a `with` statement."""
 
     def __init__(self, policy: Policy, source: GraphSource) -> None:
@@ -66,13 +65,7 @@ class Network:
 
     def session(self, analyst: str | None = None) -> GraphSession:
         """A session of an analyst; the curator's where nobody is named."""
-        known = self.policy.analysts
-        if analyst is not None and known and analyst not in known:
-            raise NotAllowedError(
-                f"{analyst[:80]!r} is not an analyst of this data",
-                "the curator names analysts in the policy: [analysts.NAME]",
-            )
-        return GraphSession(self, analyst or CURATOR)
+        return GraphSession(self, analyst_of(self.policy, analyst))
 
     def budget(self) -> dict[str, Any]:
         """What is spent and left: of the data, and of every analyst."""
@@ -98,17 +91,6 @@ class Network:
         """Let go of the ledger."""
         self.journal.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
 
 @dataclass(frozen=True)
 class GraphSession:
@@ -129,7 +111,7 @@ class GraphSession:
         """A private answer, paid from the ledger; the same again gets the same answer for free."""
         asked = read_question(question) if isinstance(question, str) else question
         terms = self._terms(epsilon, rho)
-        confidence = _confidence(confidence)
+        confidence = confidence_of(confidence)
         event = graph_event(asked, self.network.schema, terms)
         statement = f"GRAPH {asked!r}"
         request = json.dumps([statement, str(terms), confidence, self.network.version])
@@ -172,7 +154,7 @@ class GraphSession:
                 "exact": bound.exact,
                 "argument": bound.argument,
             },
-            "margins": {"n": _margin(event, _confidence(confidence))},
+            "margins": {"n": _margin(event, confidence_of(confidence))},
             "confidence": confidence,
         }
 
@@ -198,13 +180,7 @@ class GraphSession:
         return Terms(source.neighbors, pure, concentrated, source.degree_bound)
 
     def _measure(self, asked: GraphQuestion, terms: Terms) -> Noisy:
-        try:
-            return measure(self.network.graph(), asked, terms)
-        except AdomniaError:
-            raise
-        except Exception as error:
-            kind = type(error).__name__  # its message could quote data
-            raise MachineryError(f"the question could not be computed ({kind})") from None
+        return computed("question", lambda: measure(self.network.graph(), asked, terms))
 
 
 def open_graph(policy: str | Path = "adomnia.toml") -> Network:
@@ -320,9 +296,3 @@ def _margin(event: Event, confidence: float) -> float | None:
         variance = event.sensitivity**2 / (2 * event.rho)
         return margin([(1.0, Noise("gaussian", variance))], confidence)
     return None  # it comes with the answer
-
-
-def _confidence(value: float) -> float:
-    if not 0.5 <= value <= 0.999999:
-        raise QuestionError("confidence must be between 0.5 and 0.999999", "for example 0.95")
-    return value

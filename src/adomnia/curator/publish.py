@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from adomnia.curator.consistent import MOST_CELLS, Consistent, agreeing
 from adomnia.curator.desk import Desk
+from adomnia.curator.doors import computed
 from adomnia.curator.register import registered
 from adomnia.curator.repricing import moves
-from adomnia.errors import AdomniaError, MachineryError, QuestionError
+from adomnia.curator.sides import MOST_VALUES, side_of
+from adomnia.errors import QuestionError
 from adomnia.ledger.reserve import Budgets, Reservation, answered, least, reserve
 from adomnia.marginals import release as core
 from adomnia.marginals.fourier import METHODS, Options, release_fourier
@@ -26,11 +28,10 @@ from adomnia.privacy import events
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.queries.expression import Column
-from adomnia.queries.ranges import cells, count_cells, from_domain, show
+from adomnia.queries.ranges import count_cells, from_domain, show
 
 __all__ = ["CONSISTENT", "METHODS", "Order", "Prospect", "Publication", "prospect", "publish"]
 
-MOST_VALUES = 10_000
 CONSISTENT = "consistent"
 """The method that draws a whole table among all that agree with what is public."""
 
@@ -161,7 +162,7 @@ def _workload(desk: Desk, order: Order) -> Workload:
             hint = "declared are: " + ", ".join(attributes)
             raise QuestionError(f"{name[:60]!r} is not a declared attribute", hint)
     names = tuple(n for n in attributes if (n in wanted if wanted else _listable(desk, n)))
-    sizes = tuple(len(_values(desk, name)) for name in names)
+    sizes = tuple(len(side_of(desk.policy, name)) for name in names)
     if order.ways is not None:
         if not 1 <= order.ways <= len(names):
             raise QuestionError(
@@ -181,18 +182,6 @@ def _listable(desk: Desk, name: str) -> bool:
     """Whether an attribute's values are few enough to be a side of a table."""
     count = count_cells(from_domain(desk.policy.attributes[name].domain))
     return count is not None and count <= MOST_VALUES
-
-
-def _values(desk: Desk, name: str) -> tuple[Any, ...]:
-    attribute = desk.policy.attributes[name]
-    spread = from_domain(attribute.domain)
-    count = count_cells(spread)
-    if count is None or count > MOST_VALUES:
-        raise QuestionError(
-            f"{name!r} has {'no list of' if count is None else f'{count:,}'} values",
-            f"an attribute of a table has at most {MOST_VALUES:,}: declare a coarser step",
-        )
-    return (*cells(spread), None) if attribute.nullable else cells(spread)
 
 
 # Doing it
@@ -254,24 +243,22 @@ _Made = tuple[
 
 
 def _make(desk: Desk, planned: Prospect, progress: Progress | None) -> _Made:
-    try:
-        if planned.among is not None:
-            return _drawn(planned, planned.among)
-        source = _source(desk, planned.workload)
-        if planned.order.method in METHODS:
-            return _by_paper(desk, planned, source)
-        return _by_core(desk, planned, source, progress)
-    except AdomniaError:
-        raise
-    except Exception as error:
-        kind = type(error).__name__  # its message could quote data
-        raise MachineryError(f"the release could not be computed ({kind})") from None
+    return computed("release", lambda: _made(desk, planned, progress))
+
+
+def _made(desk: Desk, planned: Prospect, progress: Progress | None) -> _Made:
+    if planned.among is not None:
+        return _drawn(planned, planned.among)
+    source = _source(desk, planned.workload)
+    if planned.order.method in METHODS:
+        return _by_paper(desk, planned, source)
+    return _by_core(desk, planned, source, progress)
 
 
 def _source(desk: Desk, workload: Workload) -> Any:
     attributes = desk.policy.attributes
     keys = tuple(Column(name, from_domain(attributes[name].domain)) for name in workload.names)
-    axes = tuple(_values(desk, name) for name in workload.names)
+    axes = tuple(side_of(desk.policy, name) for name in workload.names)
     return desk.engine.contingency(desk.table, keys, axes)
 
 
@@ -389,4 +376,4 @@ def _sensitive(desk: Desk, workload: Workload) -> Subset | None:
 
 def _shown(desk: Desk, name: str) -> tuple[Any, ...]:
     spread = from_domain(desk.policy.attributes[name].domain)
-    return tuple(show(spread, value) for value in _values(desk, name))
+    return tuple(show(spread, value) for value in side_of(desk.policy, name))

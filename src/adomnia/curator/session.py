@@ -10,11 +10,12 @@ from fractions import Fraction
 from adomnia.curator import reading
 from adomnia.curator.answer import Answer, Table, tabulate
 from adomnia.curator.desk import Desk
+from adomnia.curator.doors import computed, confidence_of
 from adomnia.curator.forecast import Forecast, cost_of, forecast, search
 from adomnia.curator.independence import Independence, examine
 from adomnia.curator.plan import Asked, Plan, make_plan
 from adomnia.curator.reuse import agreeing, reuse
-from adomnia.errors import AdomniaError, MachineryError, QuestionError
+from adomnia.errors import QuestionError
 from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, least, left, reserve
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Event, Free
@@ -54,7 +55,7 @@ class Session:
         A request that is repeated with the same `key` gets the same answer and is paid once.
         """
         asked = _asked(epsilon, rho, delta)
-        confidence = _confidence(confidence)
+        confidence = confidence_of(confidence)
         plan = self._plan(sql, asked)
         version, shape = self.desk.version(), plan.shape  # of before the data is read
         known = reuse(plan, self.desk.known(self.analyst))
@@ -94,7 +95,7 @@ class Session:
         confidence: float = 0.95,
     ) -> Forecast:
         """The error an answer would have, or the epsilon that a margin needs; spends nothing."""
-        confidence = _confidence(confidence)
+        confidence = confidence_of(confidence)
         if margin is None:
             return forecast(self._plan(sql, _asked(epsilon, rho, delta)), confidence)
         if epsilon is not None or rho is not None:
@@ -119,13 +120,8 @@ class Session:
         return replace(plan, priors=count)
 
     def _take(self, plan: Plan) -> reading.Readings:
-        try:
-            return reading.take(plan, self.desk.table, self.desk.engine)
-        except AdomniaError:
-            raise
-        except Exception as error:
-            kind = type(error).__name__  # its message could quote data
-            raise MachineryError(f"the question could not be computed ({kind})") from None
+        desk = self.desk
+        return computed("question", lambda: reading.take(plan, desk.table, desk.engine))
 
     def _answer(
         self,
@@ -159,13 +155,3 @@ def _asked(epsilon: Amount | None, rho: Amount | None, delta: Amount | None) -> 
         return Asked(exact(epsilon), None, small)
     assert rho is not None
     return Asked(None, exact(rho, "rho"), small)
-
-
-def _confidence(value: float) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = 0.0
-    if not 0.5 <= number <= 0.999999:
-        raise QuestionError("confidence must be between 0.5 and 0.999999", "for example 0.95")
-    return number

@@ -75,8 +75,7 @@ class PCA(Estimator):
             self.split_ = shares(epsilon, self.split, SPLIT)
             if self.split_["moments"] + self.split_["pairs"] == 0:
                 raise QuestionError("split leaves nothing for moments and pairs")
-            self.feature_names_in_ = np.array(list(features), dtype=object)
-            self.n_features_in_ = len(features)
+            self._takes(features)
             found = self._ask(fit, bounds)
             if _off(found) > 1:
                 fit.note("the noise is wider than the covariances: use a larger epsilon")

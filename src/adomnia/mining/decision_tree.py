@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.errors import QuestionError
-from adomnia.mining.coarsening import ABSENT, Axis, axes_of
-from adomnia.mining.contingency import SPLIT, ask_contingency, classes_of
-from adomnia.mining.estimator import Estimator, Watch, shares
+from adomnia.mining.coarsening import ABSENT
+from adomnia.mining.estimator import Watch, check_whole
 from adomnia.mining.splits import Node, full, grow
+from adomnia.mining.table_classifier import TableClassifier
 from adomnia.privacy.loss import Amount
 
 if TYPE_CHECKING:
     from adomnia.curator.session import Session
 
-__all__ = ["DecisionTree", "check_whole"]
+__all__ = ["DecisionTree"]
 
 Floats = NDArray[np.float64]
 
 
-class DecisionTree(Estimator):
+class DecisionTree(TableClassifier):
     """A decision tree, greedy by information gain as ID3, with splits of groups of values in two.
 
     `max_depth` 0 is one leaf. Numbers are cut at `cuts` (points by column), or into `bins` of
@@ -34,10 +33,6 @@ class DecisionTree(Estimator):
     draws attributes where there are too few rows to look for good ones.
     """
 
-    _estimator_type = "classifier"
-
-    classes_: NDArray[Any]
-    axes_: tuple[Axis, ...]
     tree_: Node
 
     def __init__(
@@ -65,17 +60,9 @@ class DecisionTree(Estimator):
     ) -> Self:
         """Ask for the counts, and grow the tree; `axes_` has the groups, `tree_` the root."""
         check_whole("max_depth", self.max_depth, 0)
-        check_whole("bins", self.bins, 2)
-        check_whole("seed", self.seed, 0)
+        self._check_table()
         with self.fitting(session, len(features) + 2, progress) as fit:
-            axes = axes_of(session, features, self.bins, self.cuts)
-            classes = classes_of(session, target, features)
-            self.split_ = shares(epsilon, self.split, SPLIT)
-            self.feature_names_in_ = np.array(features, dtype=object)
-            self.n_features_in_ = len(features)
-            self.classes_ = np.array(classes.values)
-            found = ask_contingency(fit, axes, classes, self.split_, self.seed)
-            self.axes_ = found.axes
+            found = self._ask_table(fit, features, target, epsilon)
             if found.blind:
                 self.tree_ = full(found.counts, self.max_depth)
             else:
@@ -86,8 +73,7 @@ class DecisionTree(Estimator):
 
     def predict_proba(self, rows: Any) -> Floats:
         """The share of each class in the leaf of each public row."""
-        columns = self.columns(rows)
-        codes = np.column_stack([axis.codes(columns[axis.name]) for axis in self.axes_])
+        codes = self._codes(rows)
         out = np.zeros((len(codes), len(self.classes_)))
         for node, within in _leaves(self.tree_, codes, np.arange(len(codes))):
             out[within] = _shares(node.counts)
@@ -100,10 +86,6 @@ class DecisionTree(Estimator):
         """
         found: NDArray[Any] = self.classes_[np.argmax(self.predict_proba(rows), axis=1)]
         return found
-
-    def score(self, rows: Any, truth: Sequence[Any]) -> float:
-        """The share of public rows whose class is predicted."""
-        return float(np.mean(self.predict(rows) == np.asarray(truth)))
 
     def rules(self) -> str:
         """The tree as indented text."""
@@ -151,9 +133,3 @@ def _shares(counts: Floats) -> Floats:
         kept = (counts == counts.max()).astype(np.float64)
     out: Floats = kept / kept.sum()
     return out
-
-
-def check_whole(name: str, value: Any, least: int) -> None:
-    """Refuse a parameter that is not a whole number, or too small."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise QuestionError(f"{name} must be a whole number of at least {least}")

@@ -24,7 +24,7 @@ from adomnia.privacy.loss import Amount, exact
 if TYPE_CHECKING:
     from adomnia.curator.session import Session
 
-__all__ = ["Estimator", "Fitting", "Watch", "shares"]
+__all__ = ["Classifier", "Estimator", "Fitting", "Watch", "check_whole", "shares"]
 
 Watch = Callable[[str, int, int], None]
 """What a fit calls as it goes on: the step's name, how many are done, how many there are."""
@@ -48,6 +48,12 @@ def shares(
         raise QuestionError("the weights of split must not be negative, nor all zero")
     total = exact(epsilon)
     return {name: total * part / sum(parts.values()) for name, part in parts.items()}
+
+
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Refuse a parameter that is not a whole number, or too small."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise QuestionError(f"{name} must be a whole number of at least {least}")
 
 
 @dataclass
@@ -137,6 +143,11 @@ class Estimator:
         self.spent_ = under_way.spent
         self.notes_ = tuple(under_way.notes)
 
+    def _takes(self, features: Sequence[str]) -> None:
+        """The columns in the order in which `predict` takes them."""
+        self.feature_names_in_ = np.array(list(features), dtype=object)
+        self.n_features_in_ = len(features)
+
     def _forget(self) -> None:
         for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
             delattr(self, name)
@@ -192,6 +203,22 @@ class Estimator:
             transformer_tags=utils.TransformerTags() if hasattr(self, "transform") else None,
             classifier_tags=utils.ClassifierTags() if kind == "classifier" else None,
         )
+
+
+class Classifier(Estimator):
+    """The base of models that tell classes apart; `classes_` has them in their order."""
+
+    _estimator_type = "classifier"
+
+    classes_: NDArray[Any]
+
+    def predict(self, rows: Any) -> NDArray[Any]:
+        """The class of each public row."""
+        raise NotImplementedError
+
+    def score(self, rows: Any, truth: Sequence[Any]) -> float:
+        """The share of public rows whose class is predicted."""
+        return float(np.mean(self.predict(rows) == np.asarray(truth)))
 
 
 def _wanted(names: Sequence[str]) -> str:

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
 from adomnia.mining.coarsening import Axis, axes_of
-from adomnia.mining.decision_tree import check_whole
-from adomnia.mining.estimator import Estimator, Fitting, Watch, shares
+from adomnia.mining.estimator import Estimator, Fitting, Watch, check_whole, shares
 from adomnia.mining.questions import select
 from adomnia.mining.rules import Counted, ItemSet, Rule, rules_of, sum_margin
 from adomnia.mining.synopsis import scale_of
@@ -80,8 +79,7 @@ class FrequentItemSets(Estimator):
                     f"max_length is {self.max_length}, but there are {len(axes)} columns",
                     "a set has at most one item of each column",
                 )
-            self.feature_names_in_ = np.array(features, dtype=object)
-            self.n_features_in_ = len(features)
+            self._takes(features)
             parts = {f"length {k}": k for k in range(1, self.max_length + 1)}
             whole = self.split is None and _is_small(axes, self.max_length)
             self.split_ = shares(epsilon, self.split, {"joint": 1} if whole else parts)

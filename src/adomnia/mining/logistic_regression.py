@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mining.coarsening import ABSENT, Axis, axes_of
-from adomnia.mining.contingency import SPLIT, Contingency, ask_contingency, classes_of
-from adomnia.mining.decision_tree import check_whole
-from adomnia.mining.estimator import Estimator, Watch, shares
+from adomnia.mining.coarsening import ABSENT
+from adomnia.mining.contingency import Contingency
+from adomnia.mining.estimator import Watch
+from adomnia.mining.table_classifier import TableClassifier
 from adomnia.privacy.loss import Amount
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ STEPS, HALVED, FAR, CLOSE = 50, 20, 5.0, 1e-6
 """How long and how carefully the maximum is looked for."""
 
 
-class LogisticRegression(Estimator):
+class LogisticRegression(TableClassifier):
     """Multinomial logistic regression whose features are steps: "is the value past this cut?".
 
     Numbers are cut at `cuts` (points by column), or into `bins` of equal width, of which the data
@@ -43,10 +43,6 @@ class LogisticRegression(Estimator):
     class and a column for each step, which `steps_` names; `intercept_` one number for each class.
     """
 
-    _estimator_type = "classifier"
-
-    classes_: NDArray[Any]
-    axes_: tuple[Axis, ...]
     coef_: Floats
     intercept_: Floats
     steps_: tuple[str, ...]
@@ -75,19 +71,11 @@ class LogisticRegression(Estimator):
         progress: bool | Watch = False,
     ) -> Self:
         """Ask for the table, and find the coefficients that its counts make likeliest."""
-        check_whole("bins", self.bins, 2)
-        check_whole("seed", self.seed, 0)
+        self._check_table()
         if not isinstance(self.penalty, int | float) or not 0 <= self.penalty < np.inf:
             raise QuestionError("penalty must be a number that is not negative")
         with self.fitting(session, len(features) + 2, progress) as fit:
-            axes = axes_of(session, features, self.bins, self.cuts)
-            classes = classes_of(session, target, features)
-            self.split_ = shares(epsilon, self.split, SPLIT)
-            self.feature_names_in_ = np.array(features, dtype=object)
-            self.n_features_in_ = len(features)
-            self.classes_ = np.array(classes.values)
-            found = ask_contingency(fit, axes, classes, self.split_, self.seed)
-            self.axes_ = found.axes
+            found = self._ask_table(fit, features, target, epsilon)
             self.steps_ = tuple(
                 axis.describe(end, axis.size) for axis in found.axes for end in range(1, axis.size)
             )
@@ -98,8 +86,7 @@ class LogisticRegression(Estimator):
 
     def decision_function(self, rows: Any) -> Floats:
         """The score of each class for each public row; a value without a group takes no step."""
-        columns = self.columns(rows)
-        codes = np.column_stack([axis.codes(columns[axis.name]) for axis in self.axes_])
+        codes = self._codes(rows)
         taken = _steps(codes, [axis.size for axis in self.axes_])
         out: Floats = taken @ np.column_stack([self.intercept_, self.coef_]).T
         return out
@@ -112,10 +99,6 @@ class LogisticRegression(Estimator):
         """The likeliest class of each public row."""
         found: NDArray[Any] = self.classes_[np.argmax(self.decision_function(rows), axis=1)]
         return found
-
-    def score(self, rows: Any, truth: Sequence[Any]) -> float:
-        """The share of public rows whose class is predicted."""
-        return float(np.mean(self.predict(rows) == np.asarray(truth)))
 
 
 def _steps(codes: NDArray[np.int64], sizes: Sequence[int]) -> Floats:

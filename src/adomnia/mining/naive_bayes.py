@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mining.estimator import Estimator, Fitting, Watch, shares
+from adomnia.mining.estimator import Classifier, Fitting, Watch, shares
 from adomnia.mining.questions import Bounds, bounds_of, identifier, select, values_of
 from adomnia.mining.synopsis import Cells, Moments, ask_moments, onto_simplex, scale_of, shrunk
 from adomnia.privacy.loss import Amount
@@ -23,12 +23,9 @@ __all__ = ["CategoricalNB", "GaussianNB"]
 Floats = NDArray[np.float64]
 
 
-class _Bayes(Estimator):
+class _Bayes(Classifier):
     """What both have in common: classes, their shares, and the choice of the likeliest."""
 
-    _estimator_type = "classifier"
-
-    classes_: NDArray[Any]
     class_prior_: Floats
 
     def joint_log_likelihood(self, rows: Any) -> Floats:
@@ -47,15 +44,10 @@ class _Bayes(Estimator):
         out: Floats = likelihood / likelihood.sum(axis=1, keepdims=True)
         return out
 
-    def score(self, rows: Any, truth: Sequence[Any]) -> float:
-        """The share of public rows whose class is predicted."""
-        return float(np.mean(self.predict(rows) == np.asarray(truth)))
-
     def _start(self, features: Sequence[str], target: str, classes: Sequence[Value]) -> None:
         if target in features:
             raise QuestionError("the target must not be a feature")
-        self.feature_names_in_ = np.array(list(features), dtype=object)
-        self.n_features_in_ = len(features)
+        self._takes(features)
         self.classes_ = np.array(list(classes))
 
     def _share_out(self, rows: Floats, noise: float) -> None:

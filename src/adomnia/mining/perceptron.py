@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
 from adomnia.mining.contingency import Classes, classes_of
-from adomnia.mining.decision_tree import check_whole
-from adomnia.mining.estimator import Estimator, Fitting, Watch, shares
+from adomnia.mining.estimator import Classifier, Fitting, Watch, check_whole, shares
 from adomnia.mining.questions import Bounds, bounds_of, decimal, identifier, literal, select
 from adomnia.privacy.loss import Amount
 
@@ -67,7 +66,7 @@ class _Border:
         return f"({above} AND {side} <= 0) OR ({below} AND {side} > 0)"
 
 
-class Perceptron(Estimator):
+class Perceptron(Classifier):
     """A linear border between two classes: between their means first, then moved `steps` times.
 
     Numbers are taken in units of half their bounds, so every feature weighs alike. `split` weighs
@@ -75,9 +74,6 @@ class Perceptron(Estimator):
     After `fit`, `coef_` and `intercept_` are for the columns as they are.
     """
 
-    _estimator_type = "classifier"
-
-    classes_: NDArray[Any]
     coef_: Floats
     intercept_: float
 
@@ -102,8 +98,7 @@ class Perceptron(Estimator):
             self.split_ = shares(epsilon, self.split if self.steps else None, parts)
             if not self.split_["start"]:
                 raise QuestionError("the start needs a part of the budget", "give start a weight")
-            self.feature_names_in_ = np.array(features, dtype=object)
-            self.n_features_in_ = len(features)
+            self._takes(features)
             self.classes_ = np.array(classes.values)
             border = _start(fit, bounds, classes, self.split_["start"])
             taken = [border.weights]
@@ -128,10 +123,6 @@ class Perceptron(Estimator):
         """The class of each public row."""
         found: NDArray[Any] = self.classes_[(self.decision_function(rows) > 0).astype(int)]
         return found
-
-    def score(self, rows: Any, truth: Sequence[Any]) -> float:
-        """The share of public rows whose class is predicted."""
-        return float(np.mean(self.predict(rows) == np.asarray(truth)))
 
 
 def _two(session: Session, target: str, features: Sequence[str]) -> Classes:

@@ -51,8 +51,8 @@ class GroupEdges:
 
 
 @dataclass(frozen=True)
-class DegreeHistogram:
-    """How many nodes have degree 0, 1, …, `highest`; the last one stands for `highest` or more."""
+class _UpTo:
+    """Degrees of one direction, up to the highest that is told apart."""
 
     highest: int
     direction: str = "total"
@@ -63,18 +63,16 @@ class DegreeHistogram:
 
 
 @dataclass(frozen=True)
-class CumulativeDegrees:
+class DegreeHistogram(_UpTo):
+    """How many nodes have degree 0, 1, …, `highest`; the last one stands for `highest` or more."""
+
+
+@dataclass(frozen=True)
+class CumulativeDegrees(_UpTo):
     """How many nodes have degree at most 0, 1, …; the last number, at `highest`, is of all nodes.
 
     It takes half the noise of a histogram, which is the differences of its fit.
     """
-
-    highest: int
-    direction: str = "total"
-
-    def __post_init__(self) -> None:
-        _check_direction(self.direction)
-        _check_highest(self.highest)
 
 
 @dataclass(frozen=True)

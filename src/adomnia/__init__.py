@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from adomnia.errors import (
         AdomniaError,
         BudgetError,
+        CancelledError,
         LedgerError,
         MachineryError,
         NotAllowedError,
@@ -27,6 +28,7 @@ __all__ = [
     "AdomniaError",
     "Answer",
     "BudgetError",
+    "CancelledError",
     "Database",
     "Forecast",
     "LedgerError",

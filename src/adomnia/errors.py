@@ -6,7 +6,8 @@
     ├── BudgetError        3  402  53400   it would pass a budget
     ├── NotAllowedError    4  403  42501   this person may not
     └── MachineryError     5  500  XX000   the machinery failed, nothing was answered
-        └── LedgerError    5  500  XX001   the journal is damaged or cannot be read
+        ├── LedgerError    5  500  XX001   the journal is damaged or cannot be read
+        └── CancelledError 5  409  57014   somebody ended the question before its answer
 
 No message ever contains a value from the private data.
 """
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 __all__ = [
     "AdomniaError",
     "BudgetError",
+    "CancelledError",
     "LedgerError",
     "MachineryError",
     "NotAllowedError",
@@ -106,6 +108,14 @@ class LedgerError(MachineryError):
     """The journal is damaged, or cannot be read or written."""
 
     sqlstate = "XX001"
+
+
+@dataclass(eq=False)
+class CancelledError(MachineryError):
+    """The question was ended by whoever asked it; what was reserved stays spent."""
+
+    http_status = 409
+    sqlstate = "57014"
 
 
 def _pointer(sql: str, position: int) -> list[str]:

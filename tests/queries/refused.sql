@@ -26,9 +26,21 @@ SELECT sex, COUNT(*) FROM people GROUP BY sex ORDER BY age
                                                        ^
 => 'age' is neither aggregated nor in GROUP BY
 
-SELECT DISTINCT sex FROM people
+SELECT DISTINCT sex, COUNT(*) FROM people
                 ^
-=> SELECT DISTINCT cannot be answered
+=> DISTINCT cannot stand beside aggregates or groups
+
+SELECT * FROM people LIMIT 10
+       ^
+=> single rows are never shown
+
+SELECT * FROM people WHERE 1 = 1
+       ^
+=> single rows are never shown
+
+SELECT age FROM people WHERE age < -1
+       ^
+=> 'age' is neither aggregated nor in GROUP BY
 
 SELECT COUNT(*) FROM people, people AS q
                              ^
@@ -537,7 +549,7 @@ SELECT COUNT(*) FROM ONLY people
 
 SELECT DISTINCT ON (sex) sex FROM people
                     ^
-=> SELECT DISTINCT cannot be answered
+=> DISTINCT ON cannot be answered
 
 SELECT SUM(FLOOR(admitted TO month)) FROM people
                  ^

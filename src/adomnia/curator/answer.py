@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-__all__ = ["Answer", "Table", "tabulate"]
+__all__ = ["Answer", "Row", "Table", "arrange", "tabulate"]
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def tabulate(
         _row(question, keys, cell, found, sure)
         for cell, keys in _cells(question, readings, attributes)
     ]
-    rows = _arrange(question, rows)
+    rows = arrange(question, rows)
     names = tuple(output.name for output in question.outputs)
     noisy = [i for i, output in enumerate(question.outputs) if statistics(output.value)]
     margins = {names[i]: [row.margins[i] for row in rows] for i in noisy}
@@ -113,7 +113,9 @@ def tabulate(
 
 
 @dataclass(frozen=True)
-class _Row:
+class Row:
+    """One row of an answer, and what it was computed of."""
+
     values: tuple[Any, ...]
     margins: tuple[float | None, ...]
     keys: tuple[Any, ...]
@@ -155,14 +157,14 @@ def _row(
     cell: int,
     found: list[Estimate],
     sure: Mapping[int, list[Estimate]],
-) -> _Row:
+) -> Row:
     given = tuple(estimate.values[cell] for estimate in found)
     values = tuple(reckon(output.value, keys, given) for output in question.outputs)
     margins = tuple(
         _margin(output.value, keys, cell, sure.get(len(statistics(output.value)), found))
         for output in question.outputs
     )
-    return _Row(values, margins, keys, given)
+    return Row(values, margins, keys, given)
 
 
 def _margin(post: Post, keys: tuple[Any, ...], cell: int, found: list[Estimate]) -> float | None:
@@ -200,7 +202,7 @@ def _box(estimate: Estimate, cell: int) -> tuple[float, float]:
         return -math.inf, math.inf
 
 
-def _arrange(question: Question, rows: list[_Row]) -> list[_Row]:
+def arrange(question: Question, rows: list[Row]) -> list[Row]:
     """HAVING, ORDER BY, OFFSET and LIMIT, on the noisy rows."""
     having = question.having
     if having is not None:
@@ -211,7 +213,7 @@ def _arrange(question: Question, rows: list[_Row]) -> list[_Row]:
     return rows[question.offset : end]
 
 
-def _compare(question: Question, a: _Row, b: _Row) -> int:
+def _compare(question: Question, a: Row, b: Row) -> int:
     for sort in question.order:
         first, second = (reckon(sort.value, row.keys, row.given) for row in (a, b))
         if first == second:

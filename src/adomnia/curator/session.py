@@ -9,21 +9,25 @@ from fractions import Fraction
 
 from adomnia.curator import reading
 from adomnia.curator.answer import Answer, Table, tabulate
+from adomnia.curator.described import Described, describe, without_data
 from adomnia.curator.desk import Desk
 from adomnia.curator.doors import computed, confidence_of
 from adomnia.curator.forecast import Forecast, cost_of, forecast, search
 from adomnia.curator.independence import Independence, examine
 from adomnia.curator.plan import Asked, Plan, make_plan
 from adomnia.curator.reuse import agreeing, reuse
+from adomnia.curator.watch import Watch
 from adomnia.errors import QuestionError
 from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, least, left, reserve
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Event, Free
 from adomnia.privacy.loss import Amount, exact
+from adomnia.queries.question import Question
 
 __all__ = ["Session"]
 
 REUSED = "this was known from earlier answers and cost nothing"
+NOTHING = "this is the same whatever the data, so it cost nothing"
 REPEATED = "this request was paid and answered before; it is the same answer"
 
 
@@ -40,7 +44,7 @@ class Session:
     name: str | None = None
     limit: Budget | None = None
 
-    def ask(
+    def ask(  # noqa: PLR0913 (a door: what may be said is said by name)
         self,
         sql: str,
         epsilon: Amount | None = None,
@@ -49,14 +53,22 @@ class Session:
         delta: Amount | None = None,
         confidence: float = 0.95,
         key: str | None = None,
+        watch: Watch | None = None,
     ) -> Answer:
         """A private answer to the statement, paid from the ledger.
 
-        A request that is repeated with the same `key` gets the same answer and is paid once.
+        What is the same for all data needs no epsilon. A request that is repeated with the same
+        `key` gets the same answer and is paid once. A `watch` is told how far it is, and can end
+        it.
         """
-        asked = _asked(epsilon, rho, delta)
         confidence = confidence_of(confidence)
+        question = self.desk.bind(sql)
+        if question.public:
+            return self._free(sql, question, confidence)
+        asked = _asked(epsilon, rho, delta)
+        watch = watch or Watch()
         plan = self._plan(sql, asked)
+        watch.stage("planned")
         version, shape = self.desk.version(), plan.shape  # of before the data is read
         known = reuse(plan, self.desk.known(self.analyst))
         if known is not None:
@@ -67,6 +79,7 @@ class Session:
             self.analyst, self.name, key, sql, event, request, plan.priors, plan.measured
         )
         granted = reserve(self.desk.journal, booking, self.budgets)
+        watch.stage("paid")
         if granted.answer is not None:
             if granted.answer.get("shape", shape) != shape:
                 raise QuestionError("this key was used under another policy", "use a new key")
@@ -74,10 +87,16 @@ class Session:
             return self._answer(plan, found, confidence, granted, (REPEATED,))
         notes = () if known is None else (REUSED,)
         if known is None:
-            known = self._take(plan)
+            with watch.running():
+                known = self._take(plan)
         record = {**reading.to_json(known), "version": version, "shape": shape}
         answered(self.desk.journal, granted.receipt, record)
+        watch.tell("answered")
         return self._answer(plan, known, confidence, granted, notes)
+
+    def describe(self, sql: str) -> tuple[Described, ...]:
+        """The names and types of an answer's columns; reads no data and spends nothing."""
+        return describe(self.desk.bind(sql))
 
     def independence(self, first: str, second: str, epsilon: Amount) -> Independence:
         """Test whether two attributes are independent; their histograms must be public."""
@@ -114,6 +133,13 @@ class Session:
         policy = self.desk.policy
         return Budgets(policy.budget, policy.analysts.get(self.analyst), self.limit)
 
+    def _free(self, sql: str, question: Question, confidence: float) -> Answer:
+        """An answer that no data is needed for; it is in the ledger all the same."""
+        table = without_data(question, self.desk.table.attributes)
+        booking = Reservation(self.analyst, self.name, None, sql, Free())
+        granted = reserve(self.desk.journal, booking, self.budgets)
+        return _told(table, confidence, Free(), granted, (NOTHING,))
+
     def _plan(self, sql: str, asked: Asked) -> Plan:
         count, known = self.desk.public()
         plan = make_plan(self.desk.bind(sql), self.desk.policy, asked, known)
@@ -133,16 +159,22 @@ class Session:
     ) -> Answer:
         table: Table = tabulate(plan, found, confidence, self.desk.table.attributes)
         cost = Free() if granted.repeated or REUSED in notes else plan.event
-        return Answer(
-            table.columns,
-            table.rows,
-            table.margins,
-            confidence,
-            cost_of(cost),
-            least(granted.remaining),
-            granted.receipt,
-            (*table.notes, *notes),
-        )
+        return _told(table, confidence, cost, granted, notes)
+
+
+def _told(
+    table: Table, confidence: float, cost: Event, granted: Granted, notes: tuple[str, ...]
+) -> Answer:
+    return Answer(
+        table.columns,
+        table.rows,
+        table.margins,
+        confidence,
+        cost_of(cost),
+        least(granted.remaining),
+        granted.receipt,
+        (*table.notes, *notes),
+    )
 
 
 def _asked(epsilon: Amount | None, rho: Amount | None, delta: Amount | None) -> Asked:

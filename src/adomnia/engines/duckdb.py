@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -17,6 +17,7 @@ from adomnia.engines.clean import clean, loaded
 from adomnia.engines.contingency import Axes, Contingency, tables_of
 from adomnia.engines.engine import Cells, Histogram, Keyed, Request
 from adomnia.engines.files import find, unreadable, version
+from adomnia.engines.interrupts import interruptible
 from adomnia.engines.literals import literal, quoted
 from adomnia.engines.quiet import quietly, unanswered
 from adomnia.engines.statement import DATA, aggregates, listing, shift
@@ -29,6 +30,8 @@ from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
 __all__ = ["DuckDB"]
+
+T = TypeVar("T")
 
 _SETTINGS = (
     "SET TimeZone = 'UTC'",
@@ -174,11 +177,17 @@ class DuckDB:
     # Asking
 
     def _rows(self, statement: str) -> list[tuple[Any, ...]]:
-        return quietly(lambda: self._connection.cursor().execute(statement).fetchall(), unanswered)
+        return quietly(lambda: self._run(lambda c: c.execute(statement).fetchall()), unanswered)
 
     def _arrays(self, statement: str) -> list[NDArray[Any]]:
-        table: Any = self._connection.cursor().sql(statement).to_arrow_table()
+        table: Any = self._run(lambda cursor: cursor.sql(statement).to_arrow_table())
         return [_plain(column) for column in table.columns]
+
+    def _run(self, work: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+        """What `work` gives, on a cursor of its own that can be interrupted."""
+        cursor = self._connection.cursor()
+        with interruptible(cursor.interrupt):
+            return work(cursor)
 
 
 def _needed(request: Request) -> list[Primitive]:

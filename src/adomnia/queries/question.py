@@ -20,7 +20,7 @@ class Statistic:
     """One aggregate over the rows of a cell.
 
     `count` takes a condition (None: all rows); `distinct`, `sum`, `avg`, `var`, `quantile`,
-    `min` and `max` take an expression, `quantile` also its share.
+    `min`, `max` and `mode` take an expression, `quantile` also its share.
     """
 
     kind: str
@@ -91,6 +91,18 @@ class Question:
     order: tuple[Sort, ...] = ()
     limit: int | None = None
     offset: int = 0
+    never: bool = False
+    """Whether its condition names no column and is not true: no row meets it, whatever the data."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether the answer has no row, whatever the data."""
+        return self.limit == 0 or (self.never and bool(self.keys or not self.statistics))
+
+    @property
+    def public(self) -> bool:
+        """Whether the answer is the same for all data: it needs none, and costs nothing."""
+        return self.empty or self.never or not (self.statistics or self.open)
 
     @property
     def open(self) -> bool:

@@ -19,6 +19,7 @@ from adomnia.queries.sql.check import check
 from adomnia.queries.sql.parse import parse
 from adomnia.queries.sql.relation import Source, bind_from
 from adomnia.queries.sql.rows import row_binder
+from adomnia.queries.sql.scan import is_never, shows_nothing, without_rows
 from adomnia.queries.sql.shown import Made, bind_post, name_of
 from adomnia.schema.table import Table
 
@@ -41,6 +42,7 @@ def bind(sql: str, table: Table, columns: tuple[str, ...]) -> Question:
 def _bind(sql: str, table: Table, columns: tuple[str, ...]) -> Question:
     select = parse(sql)
     check(sql, select)
+    select = without_rows(sql, select, table)
     _, relation = bind_from(Source(sql, table, columns, {}), select)
     items = {item.alias: item.this for item in select.expressions if isinstance(item, exp.Alias)}
     made = Made(row_binder(sql, relation), table, items)
@@ -58,6 +60,7 @@ def _bind(sql: str, table: Table, columns: tuple[str, ...]) -> Question:
         outputs=outputs,
         limit=_count(made, select, "limit"),
         offset=_count(made, select, "offset") or 0,
+        never=is_never(sql, select),
     )
 
 
@@ -83,7 +86,8 @@ def _keys(made: Made, select: exp.Select) -> None:
             raise made.binder.refuse(node, "a constant cannot be grouped by")
         if bound not in made.keys:
             made.keys.append(bound)
-    _count_cells(made, group)
+    if not shows_nothing(select) and not is_never(made.binder.sql, select):
+        _count_cells(made, group)
 
 
 def _named(made: Made, select: exp.Select, node: exp.Expression) -> Any:

@@ -49,11 +49,12 @@ _UNDERSTOOD: Mapping[type[exp.Expr], str] = {
     exp.Length: "this",
     exp.Left: "this expression",
     exp.Right: "this expression",
-    exp.Distinct: "expressions",
+    exp.Distinct: "expressions on",
     exp.Count: "this expressions big_int",
     exp.CountIf: "this",
     exp.Min: "this",
     exp.Max: "this",
+    exp.Mode: "this",
     exp.Quantile: "this quantile",
     exp.ApproxQuantile: "this quantile",
     exp.PercentileCont: "this",
@@ -63,7 +64,6 @@ _UNDERSTOOD: Mapping[type[exp.Expr], str] = {
 
 
 _REFUSED: Mapping[str, tuple[str, str]] = {
-    "distinct": ("SELECT DISTINCT cannot be answered", "use GROUP BY, which shows every cell"),
     "windows": ("window functions over rows cannot be answered privately", ""),
     "qualify": ("QUALIFY cannot be answered privately", "use HAVING"),
     "into": ("the data cannot be changed from here", ""),

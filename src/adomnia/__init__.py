@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
     from adomnia.curator.answer import Answer
     from adomnia.curator.database import Database
-    from adomnia.curator.database import open_database as open
     from adomnia.curator.forecast import Forecast
     from adomnia.curator.network import open_graph
     from adomnia.curator.session import Session
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
         PolicyError,
         QuestionError,
     )
-    from adomnia.server.holders.together import open_holders
+    from adomnia.server.holders.masks import Party, Peer
+    from adomnia.server.holders.together import Together, open_holders
 
 __all__ = [
     "AdomniaError",
@@ -48,10 +51,31 @@ _HOMES = {
     "Database": ("adomnia.curator.database", "Database"),
     "Forecast": ("adomnia.curator.forecast", "Forecast"),
     "Session": ("adomnia.curator.session", "Session"),
-    "open": ("adomnia.curator.database", "open_database"),
     "open_graph": ("adomnia.curator.network", "open_graph"),
     "open_holders": ("adomnia.server.holders.together", "open_holders"),
 }
+
+
+@overload
+def open(policy: str | Path = ..., *, accept: bool = ...) -> Database: ...
+@overload
+def open(
+    policy: Iterable[Peer],
+    *,
+    me: Party,
+    domains: str | Path = ...,
+    least: int = ...,
+    seconds: float = ...,
+) -> Together: ...
+def open(policy: Any = "adomnia.toml", **said: Any) -> Any:
+    """The database that a policy file describes; given several holders, all of them as one.
+
+    Of holders, `me` is who asks and `domains` the policy file that declares what they hold.
+    """
+    if isinstance(policy, (list, tuple)):
+        join = import_module("adomnia.server.holders.together").open_holders
+        return join(policy, said.pop("me"), said.pop("domains", "adomnia.toml"), **said)
+    return import_module("adomnia.curator.database").open_database(policy, **said)
 
 
 def __getattr__(name: str) -> Any:

@@ -17,6 +17,7 @@ from adomnia.cli.attack import attack
 from adomnia.cli.audit import audit
 from adomnia.cli.budget import budget
 from adomnia.cli.demo import demo
+from adomnia.cli.hold import hold
 from adomnia.cli.independence import independence
 from adomnia.cli.init import init
 from adomnia.cli.ledger import ledger
@@ -55,6 +56,7 @@ for _verb in (
     release,
     independence,
     prior,
+    hold,
     audit,
     attack,
     budget,

@@ -243,7 +243,11 @@ class Server(socketserver.ThreadingTCPServer):
 
 def serve(holder: Holder, address: str = "127.0.0.1:0") -> Server:
     """A server for this holder, bound but not yet answering; port 0 takes a free one."""
-    return Server(holder, wire.parse_address(address))
+    try:
+        return Server(holder, wire.parse_address(address))
+    except OSError as error:
+        message = f"nobody can be answered at {address} ({error.strerror})"
+        raise MachineryError(message, "take an address of this machine that is free") from None
 
 
 def _nonces(message: Mapping[str, Any], names: set[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from adomnia.curator.plan import Asked, Plan, make_plan
-from adomnia.curator.policy import Policy
+from adomnia.curator.policy import Policy, refuse_free_lunch
 from adomnia.curator.session import Session
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.shares import WIDEST
@@ -34,6 +34,7 @@ def joint_plan(
             "a key of GROUP BY has no declared domain: holders cannot select groups together",
             "declare its values in every holder's policy",
         )
+    refuse_free_lunch(policy, "holders do not answer together")
     plan = make_plan(question, policy, Asked(epsilon=epsilon), known)
     for step in plan.steps:
         if not isinstance(step.measurement, Counts | Sum | Moments):

@@ -27,6 +27,7 @@ from adomnia.curator.source import read_public
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
 from adomnia.mechanisms.randomness import SYSTEM
 from adomnia.privacy.loss import Amount, exact
+from adomnia.queries.question import Question
 from adomnia.queries.sql.bind import bind
 from adomnia.schema.table import Table
 from adomnia.server.holders.joint import digest_of, joint_plan, shapes_of
@@ -97,12 +98,16 @@ class Together:
             f"{bill.said()}; at least {max(self.least, colluding + 1)} must take part",
         )
 
-    def _plan(self, sql: str, epsilon: Fraction) -> Plan:
+    def bind(self, sql: str) -> Question:
+        """The question that a statement asks, by the declared domains."""
         policy = self.policy
         rows = policy.neighbors.rows or 1
         table = Table(policy.table, policy.attributes, policy.unit, rows, read_public(policy))
         columns = dict.fromkeys([*policy.attributes, *filter(None, [policy.unit])])
-        return joint_plan(bind(sql, table, tuple(columns)), policy, epsilon)
+        return bind(sql, table, tuple(columns))
+
+    def _plan(self, sql: str, epsilon: Fraction) -> Plan:
+        return joint_plan(self.bind(sql), self.policy, epsilon)
 
     def _answer(
         self, joined: _Joined, total: Words, bill: _Bill, confidence: float, lost: Sequence[str]

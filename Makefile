@@ -2,7 +2,6 @@
 # They need Python 3.11 or newer with pip, and make; the rest goes into .venv.
 
 PYTHON ?= python3
-SYSTEM_PACKAGES ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
 FROM := pyproject.toml requirements.lock
@@ -58,7 +57,6 @@ clean:
 # The environment: made once, completed when pyproject.toml or the lock changes.
 
 .venv/.made:
-	@if [ -n "$(SYSTEM_PACKAGES)" ]; then apt-get update -qq && apt-get install -y -qq $(SYSTEM_PACKAGES); fi
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed: make PYTHON=python3.11 …" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || $(MAKE) --no-print-directory .venv-module
@@ -70,10 +68,25 @@ clean:
 	@$(PIP) --editable .
 	@touch $@
 
-.venv/.tests: .venv/.made $(FROM)
+.venv/.tests: .venv/.made .venv/.system $(FROM)
 	@echo "installing adomnia and what its tests need into .venv"
 	@$(PIP) --editable '.[dev]'
 	@touch .venv/.runs $@
+
+# Real parts for the tests: a PostgreSQL server and psql, its JDBC driver, Java for Spark, a
+# browser. Where one is missing it is installed; where that cannot be, its tests say so.
+.venv/.system: .venv/.made
+	@missing=""; \
+	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || missing="$$missing postgresql"; \
+	command -v psql >/dev/null || missing="$$missing postgresql-client"; \
+	command -v java >/dev/null || missing="$$missing default-jre-headless"; \
+	test -e /usr/share/java/postgresql.jar || missing="$$missing libpostgresql-jdbc-java"; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing$$missing"; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	elif [ -n "$$missing" ]; then echo "not there, so not tested:$$missing" >&2; fi
+	@touch $@
 
 # Debian keeps the module that makes environments in a package of its own.
 .PHONY: .venv-module

@@ -1,0 +1,1 @@
+"""What the five papers claim, run through the package's front door."""

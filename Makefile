@@ -14,7 +14,7 @@ help:
 	@echo "make test    lint, types, contracts and tests, with all they need"
 	@echo "make slow    the tests that take minutes"
 	@echo "make bench   the benchmarks"
-	@echo "make figures the growth experiments of No Free Lunch, into build/no_free_lunch"
+	@echo "make figures every claim of the five papers, run: build/papers.html"
 	@echo "make lock    requirements.lock anew; make picture: the picture in the README"
 
 demo: .venv/.runs
@@ -44,7 +44,7 @@ picture: .venv/.runs
 	$(BIN)/python docs/make_picture.py
 
 figures: .venv/.tests
-	$(BIN)/python experiments/no_free_lunch/figures.py --out build/no_free_lunch
+	$(BIN)/python -m experiments $(ARGS)
 
 lock: .venv/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv

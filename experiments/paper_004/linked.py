@@ -83,7 +83,7 @@ def k_anonymity(scale: Scale) -> Found:
                  Line("the commonest of all", places, [base] * len(places), paper=True)],
                 ends_up=(0, 1))  # fmt: skip
     return Found(
-        f"{linked.success.value:.1%} of all rows are linked exactly; coarsened, the secret is still "
+        f"{linked.success.value:.1%} of all rows are linked exactly; coarsened, secrets are still "
         f"guessed in {guessed[-1]:.0%}, against {base:.0%}",
         linked.success.value > 0.05 and guessed[-1] > base,
         "k-anonymity is a condition on the file: removing those who are alone does not keep a "

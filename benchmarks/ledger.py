@@ -1,7 +1,9 @@
-"""Durable debits a second: the ledger against SQLite with one transaction for each debit.
+"""Durable debits a second: the ledger against one transaction for each debit.
 
-Run `python benchmarks/ledger.py [seconds for each line]`. Both sides write with
-`synchronous = FULL`, check a budget before each debit, and run one after the other here.
+Run `python benchmarks/ledger.py [seconds for each line]`. First in a SQLite file (both sides with
+`synchronous = FULL`), then in a PostgreSQL server of its own (`fsync` and `synchronous_commit` on,
+the other side with `SELECT … FOR UPDATE`). Both sides check a budget before each debit, and run one
+after the other here.
 """
 
 from __future__ import annotations
@@ -17,13 +19,20 @@ from fractions import Fraction
 from multiprocessing import get_context
 from pathlib import Path
 
+import psycopg
+
+from adomnia.ledger.postgres import PostgresJournal
 from adomnia.ledger.reserve import Budgets, Reservation, reserve
 from adomnia.ledger.sqlite import SqliteJournal
+from adomnia.ledger.stored import StoredJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Laplace
 
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.postgres_server import Server
+
 Debit = Callable[[], None]
-Opened = Callable[[Path], Debit]
+Opened = Callable[[str], Debit]
 
 BUDGETS = Budgets(Budget(Fraction(10**9)), Budget(Fraction(10**9)))
 ASKED = Reservation(
@@ -31,9 +40,8 @@ ASKED = Reservation(
 )
 
 
-def ours(path: Path) -> Debit:
+def debits(journal: StoredJournal) -> Debit:
     """A debit as the curator makes it: chained, derived totals, two budgets."""
-    journal = SqliteJournal(path)
 
     def debit() -> None:
         reserve(journal, ASKED, BUDGETS)
@@ -41,7 +49,12 @@ def ours(path: Path) -> Debit:
     return debit
 
 
-def naive(path: Path) -> Debit:
+def sqlite_ours(path: str) -> Debit:
+    """A debit in the ledger's file."""
+    return debits(SqliteJournal(path))
+
+
+def sqlite_naive(path: str) -> Debit:
     """A debit as one transaction of its own; the total is kept in the table, without a chain."""
     local = threading.local()
     with sqlite3.connect(path) as setup:
@@ -65,6 +78,34 @@ def naive(path: Path) -> Debit:
     return debit
 
 
+def postgres_ours(url: str) -> Debit:
+    """A debit in the ledger's tables."""
+    return debits(PostgresJournal(url))
+
+
+def postgres_naive(url: str) -> Debit:
+    """A debit as one transaction that locks the total; without a chain."""
+    local = threading.local()
+    with psycopg.connect(url) as setup:
+        setup.execute("SELECT pg_advisory_xact_lock(1)")
+        setup.execute("CREATE TABLE IF NOT EXISTS spent (who TEXT, epsilon FLOAT8)")
+        setup.execute("CREATE TABLE IF NOT EXISTS total AS SELECT 0.0::FLOAT8 AS epsilon")
+
+    def debit() -> None:
+        if not hasattr(local, "connection"):
+            local.connection = psycopg.connect(url, autocommit=True)
+        connection = local.connection
+        connection.execute("BEGIN")
+        (total,) = connection.execute("SELECT epsilon FROM total FOR UPDATE").fetchone()
+        if total + 0.1 > 1e9:
+            raise ValueError
+        connection.execute("INSERT INTO spent VALUES ('alice', 0.1)")
+        connection.execute("UPDATE total SET epsilon = epsilon + 0.1")
+        connection.execute("COMMIT")
+
+    return debit
+
+
 def timed(debit: Debit, until: float) -> list[float]:
     """How long each debit took, one after the other."""
     waits = []
@@ -74,10 +115,9 @@ def timed(debit: Debit, until: float) -> list[float]:
     return waits
 
 
-def threads(opened: Opened, path: Path, count: int, seconds: float) -> list[float]:
+def threads(debit: Debit, count: int, until: float) -> list[float]:
     """The waits of `count` threads of one process."""
-    debit, waits = opened(path), []
-    until = time.perf_counter() + seconds
+    waits: list[float] = []
     workers = [
         threading.Thread(target=lambda: waits.extend(timed(debit, until))) for _ in range(count)
     ]
@@ -88,25 +128,29 @@ def threads(opened: Opened, path: Path, count: int, seconds: float) -> list[floa
     return waits
 
 
-def _process(opened: Opened, path: Path, until: float, back: object) -> None:
-    back.put(timed(opened(path), until))  # type: ignore[attr-defined]
+def measured(opened: Opened, place: str, size: tuple[int, int], seconds: float) -> list[float]:
+    """The waits of so many processes with so many threads each, sorted.
 
-
-def processes(opened: Opened, path: Path, count: int, seconds: float) -> list[float]:
-    """The waits of `count` processes, forked so that all of them start at once."""
+    All are forked before they start; one alone is not forked.
+    """
+    processes, each = size
+    debit = opened(place)
+    if processes == 1:
+        return sorted(threads(debit, each, time.perf_counter() + seconds))
     context = get_context("fork")
-    opened(path)
     back = context.SimpleQueue()
     until = time.perf_counter() + seconds
-    workers = [
-        context.Process(target=_process, args=(opened, path, until, back)) for _ in range(count)
-    ]
+
+    def work() -> None:
+        back.put(threads(opened(place), each, until))
+
+    workers = [context.Process(target=work) for _ in range(processes)]
     for worker in workers:
         worker.start()
     waits = [wait for _ in workers for wait in back.get()]
     for worker in workers:
         worker.join()
-    return waits
+    return sorted(waits)
 
 
 def sync(folder: Path) -> float:
@@ -119,33 +163,63 @@ def sync(folder: Path) -> float:
     return 10 * (time.perf_counter() - start)
 
 
-LINES = [
-    ("1 thread", threads, 1),
-    ("8 threads", threads, 8),
-    ("32 threads", threads, 32),
-    ("8 processes", processes, 8),
-]
+SIZES = {
+    "1 client": (1, 1),
+    "8 clients": (1, 8),
+    "32 clients": (1, 32),
+    "8 in 8 processes": (8, 1),
+    "32 in 8 processes": (8, 4),
+}
+
+
+def row(name: str, mine: list[float], theirs: list[float], seconds: float) -> str:
+    """One line of a table."""
+    return (
+        f"{name:24} {len(mine) / seconds:9.0f} {len(theirs) / seconds:9.0f}"
+        f" {len(mine) / max(1, len(theirs)):6.1f} {1000 * mine[len(mine) * 99 // 100]:8.1f}"
+        f" {1000 * mine[-1]:9.1f} {1000 * theirs[-1]:15.1f}"
+    )
+
+
+def heading(name: str) -> str:
+    """The heading of a table."""
+    return (
+        f"{name:24} {'adomnia':>9} {'naive':>9} {'ratio':>6}"
+        f" {'p99 ms':>8} {'worst ms':>9} {'naive worst ms':>15}"
+    )
+
+
+def in_sqlite(seconds: float) -> None:
+    """Print the table for a file: a new one for each line."""
+    print(heading("SQLite, debits a second"))
+    for name, size in SIZES.items():
+        with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+            mine = measured(sqlite_ours, f"{folder}/ours", size, seconds)
+            theirs = measured(sqlite_naive, f"{folder}/naive", size, seconds)
+        print(row(name, mine, theirs, seconds), flush=True)
+
+
+def in_postgres(seconds: float) -> None:
+    """Print the table for a server: a new ledger for each line."""
+    print(heading("PostgreSQL, debits a second"))
+    with Server(durable=True) as server:
+        server._settings["full_page_writes"] = "on"  # as everywhere but in tests
+        server.start()
+        for name, size in SIZES.items():
+            ours = f"{server.url()}?ledger={name.replace(' ', '_')}"
+            mine = measured(postgres_ours, ours, size, seconds)
+            theirs = measured(postgres_naive, server.url(), size, seconds)
+            print(row(name, mine, theirs, seconds), flush=True)
 
 
 def main() -> None:
-    """Print one line for each way of asking."""
+    """Print one table for each storage, one line for each way of asking."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 3.0
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
-        print(f"one fsync here: {sync(Path(folder)):.2f} ms")
-    print(
-        f"{'durable debits a second':24} {'adomnia':>9} {'naive':>9} {'ratio':>6}"
-        f" {'p99 ms':>8} {'worst ms':>9} {'naive worst ms':>15}"
-    )
-    for name, run, count in LINES:
-        with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
-            mine = sorted(run(ours, Path(folder, "ours"), count, seconds))
-            theirs = sorted(run(naive, Path(folder, "naive"), count, seconds))
-        print(
-            f"{name:24} {len(mine) / seconds:9.0f} {len(theirs) / seconds:9.0f}"
-            f" {len(mine) / max(1, len(theirs)):6.1f} {1000 * mine[len(mine) * 99 // 100]:8.1f}"
-            f" {1000 * mine[-1]:9.1f} {1000 * theirs[-1]:15.1f}",
-            flush=True,
-        )
+    for folder in (Path.cwd(), Path(tempfile.gettempdir())):
+        with tempfile.TemporaryDirectory(dir=folder) as probe:
+            print(f"one fsync in {folder}: {sync(Path(probe)):.2f} ms")
+    in_sqlite(seconds)
+    in_postgres(seconds)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ from adomnia.errors import BudgetError, LedgerError, QuestionError
 from adomnia.ledger.account import Account
 from adomnia.ledger.entry import ROOT, Record, receipt
 from adomnia.ledger.journal import Journal
+from adomnia.ledger.postgres import PostgresJournal
 from adomnia.ledger.reserve import Budgets, Reservation, answered, left, reserve
 from adomnia.ledger.sqlite import SqliteJournal
 from adomnia.privacy.composition import Budget
@@ -31,11 +33,19 @@ from adomnia.privacy.events import (
 )
 from adomnia.privacy.events import loss as cost
 from adomnia.privacy.loss import Loss
+from tests.postgres_server import shared
 
 Opens = Callable[[], Journal]
 
+
+def in_postgres(folder: Path) -> Journal:
+    ledger = hashlib.sha256(str(folder).encode()).hexdigest()[:32]
+    return PostgresJournal(f"{shared().url()}?adomnia_unsafe=1&ledger={ledger}")
+
+
 FACTORIES: dict[str, Callable[[Path], Journal]] = {
     "sqlite": lambda folder: SqliteJournal(folder / "ledger"),
+    "postgres": in_postgres,
 }
 """Each opens the journal that belongs to a folder: twice the same folder, twice the same one."""
 

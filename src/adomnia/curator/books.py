@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from adomnia.curator.policy import Policy, line_of
-from adomnia.errors import LedgerError, PolicyError
+from adomnia.errors import PolicyError
 from adomnia.ledger.account import Account
+from adomnia.ledger.address import SCHEMES, Address
 from adomnia.ledger.entry import Entry
 from adomnia.ledger.journal import Journal, Verification
+from adomnia.ledger.postgres import PostgresJournal
 from adomnia.ledger.sqlite import SqliteJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss
 
 __all__ = [
     "Entry",
+    "copy_ledger",
     "list_entries",
     "open_journal",
     "open_ledger",
@@ -29,19 +32,22 @@ __all__ = [
 
 def open_journal(policy: Policy) -> Journal:
     """The policy's ledger, made where there is none."""
-    return SqliteJournal(_path(policy))
+    place = _place(policy)
+    return PostgresJournal(place) if isinstance(place, Address) else SqliteJournal(place)
 
 
 @contextmanager
 def open_ledger(policy: Policy) -> Iterator[Journal | None]:
     """The policy's ledger while the block runs; None where nothing was ever asked."""
-    path = _path(policy)
-    if not path.exists():
-        _never_made(path)
-        yield None
-        return
-    with SqliteJournal.open(path, create=False) as journal:
+    with _found(_place(policy)) or nullcontext() as journal:
         yield journal
+
+
+def copy_ledger(policy: Policy, path: Path) -> None:
+    """A file with the same entries, to be spent in the place of the ledger; none, where none is."""
+    with open_ledger(policy) as journal:
+        if journal is not None:
+            SqliteJournal.copied(journal, path).close()
 
 
 def spending(policy: Policy) -> dict[str, Any]:
@@ -71,27 +77,29 @@ def verify_ledger(policy: Policy) -> Verification:
     """Whether the ledger's chain holds; that there is no ledger is a problem by itself."""
     with open_ledger(policy) as journal:
         if journal is None:
-            return Verification(0, (f"there is no ledger at {policy.beside(policy.ledger)}",))
+            return Verification(0, (f"there is no ledger at {_place(policy)}",))
         return journal.verify()
 
 
-def _path(policy: Policy) -> Path:
-    if "://" in policy.ledger:
-        hint = 'use a file, for example url = "adomnia.ledger"'
-        line = line_of(policy, ("ledger", "url"))
-        raise PolicyError("this place for a ledger is not supported yet", hint,
-                          str(policy.file), line)  # fmt: skip
-    return Path(policy.beside(policy.ledger))
+def _found(place: Path | Address) -> PostgresJournal | SqliteJournal | None:
+    if isinstance(place, Address):
+        return PostgresJournal.found(place)
+    return SqliteJournal.found(place)
 
 
-def _never_made(path: Path) -> None:
-    """Refuse to take a ledger that is gone for one that was never made: its anchor remains."""
-    beside = path.with_name(path.name + ".lock")
-    if beside.exists() and beside.stat().st_size > 0:
-        raise LedgerError(
-            f"{path} is gone, and what was spent with it",
-            f"restore it, or remove {beside} to begin anew",
-        )
+def _place(policy: Policy) -> Path | Address:
+    """Where the ledger is: a file, or an address whose text keeps the password to itself."""
+    url = policy.ledger
+    if "://" not in url:
+        return Path(policy.beside(url))
+    hint = 'use a file, as in url = "adomnia.ledger", or postgresql://user@host/database'
+    try:
+        if url.startswith(SCHEMES):
+            return Address.of(url, policy.file.parent)
+        wrong = "a ledger cannot be kept there"
+    except ValueError as error:
+        wrong = str(error)
+    raise PolicyError(wrong, hint, str(policy.file), line_of(policy, ("ledger", "url")))
 
 
 def _state(budget: Budget, total: Loss) -> dict[str, str]:

@@ -6,9 +6,8 @@ real one is. What the attacker spends there, nobody has spent.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,11 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.curator.books import copy_ledger
 from adomnia.curator.database import Database, open_database
 from adomnia.curator.policy import Policy, read_policy
 from adomnia.curator.session import Session
 from adomnia.engines.literals import literal, quoted
-from adomnia.errors import BudgetError, LedgerError
+from adomnia.errors import BudgetError
 from adomnia.privacy.loss import Amount
 from adomnia.schema.domain import Categories, Grid
 from adomnia.schema.table import Attribute
@@ -46,7 +46,7 @@ def rehearsal(policy: str | Path, spend: bool = False) -> Iterator[Database]:
     told = read_policy(policy)
     with TemporaryDirectory(prefix=_ROOM, ignore_cleanup_errors=True) as room:
         copied = Path(room) / "adomnia.ledger"
-        _copy(Path(told.beside(told.ledger)), copied)
+        copy_ledger(told, copied)
         with Database(replace(told, ledger=str(copied))) as copy:
             yield copy
 
@@ -116,17 +116,3 @@ def subset_counting(
         return ask(f"({target}) AND {quoted(column)} IN ({listed})") if listed else 0.0
 
     return count
-
-
-def _copy(ledger: Path, copied: Path) -> None:
-    if not ledger.exists():
-        return
-    try:
-        address = f"{ledger.resolve().as_uri()}?mode=ro"
-        with (
-            closing(sqlite3.connect(address, uri=True)) as real,
-            closing(sqlite3.connect(copied)) as copy,
-        ):
-            real.backup(copy)
-    except sqlite3.Error as error:
-        raise LedgerError(f"the ledger cannot be copied ({type(error).__name__})") from None

@@ -18,7 +18,7 @@ SHOWN = 100
 
 @dataclass
 class Check:
-    """The state of one reading: all `rows` in order, then `end` and `mark`, then `result`."""
+    """The state of one reading: all `rows` in order, then `end` and `marks`, then `result`."""
 
     count: int = 0
     last: int = 0
@@ -39,6 +39,13 @@ class Check:
             self.problem(f"the journal ends at {self.last} but {name} says {number}")
         elif self._digest(number) != digest:
             self.problem(f"{name} does not match entry {number}")
+
+    def marks(self, anchor: tuple[int, str] | None, seen: tuple[int, str]) -> None:
+        """Check what was noted outside the storage, and what was seen in it before."""
+        if anchor is not None:
+            self.mark("the anchor", *anchor)
+        if seen[0]:
+            self.mark("the memory of this process", *seen)
 
     def end(self, number: object, digest: object) -> None:
         """Check the head, which must be the very last entry."""

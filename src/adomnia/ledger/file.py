@@ -29,14 +29,17 @@ TABLES = """
 ROWS = "SELECT number, at, kind, body, previous, digest FROM journal ORDER BY number"
 
 
-def make(path: Path) -> None:
-    """Make a ledger with its first entry, under another name, and move it into place."""
+def make(path: Path, entries: Sequence[Entry] = ()) -> None:
+    """Make a ledger, under another name, and move it into place.
+
+    It holds these entries, which are those of another ledger; without any, its opening.
+    """
     if path.with_name(path.name + "-wal").exists():
         raise LedgerError(
             f"{path} is gone but its write-ahead log is still here",
             hint="restore the ledger, or move the log away to begin anew",
         )
-    _build(new := path.with_name(path.name + ".new"))
+    _build(new := path.with_name(path.name + ".new"), entries or [chained(opened(), 1, ROOT)])
     new.rename(path)
     _sync(path.parent)
 
@@ -117,15 +120,15 @@ def _recognised(connection: sqlite3.Connection, path: Path) -> sqlite3.Connectio
     return connection
 
 
-def _build(path: Path) -> None:
-    """Make a ledger with its first entry, readable by its owner alone."""
+def _build(path: Path, entries: Sequence[Entry]) -> None:
+    """Make a ledger with its entries, readable by its owner alone."""
     path.unlink(missing_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     with closing(_connection(path, "mode=rw")) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.executescript(f"BEGIN; PRAGMA application_id = {APPLICATION}; {TABLES}")
-        insert(connection, [chained(opened(), 1, ROOT)])
+        insert(connection, entries)
         connection.execute("COMMIT")
 
 

@@ -12,7 +12,10 @@ from adomnia.ledger.entry import Entry, Record
 __all__ = ["Decide", "Journal", "Verification"]
 
 Decide = Callable[[Account], Sequence[Record]]
-"""What to append, given everything that was appended before. It must not call the journal."""
+"""What to append, given everything that was appended before.
+
+It must not call the journal. It may be called again, where its first answer was not stored.
+"""
 
 
 @dataclass(frozen=True)

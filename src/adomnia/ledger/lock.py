@@ -1,15 +1,14 @@
-"""The lock file beside a ledger: where writers queue, and where the end of the journal is noted.
+"""The lock file of a ledger: where writers queue, and where the end of the journal is noted.
 
-Writers of all processes wait on `name.lock` (a blocking lock, where SQLite would poll). It also
-holds the *anchor*, the number and digest of the last durable entry: a lost write-ahead log takes
-the head inside the database with it, but not this.
+Writers of all processes of a machine wait on it (a blocking lock, where SQLite would poll). It also
+holds the *anchor*, the number and digest of the last durable entry: a lost write-ahead log, or an
+old backup of a database, takes the head inside the database with it, but not this.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,33 +16,31 @@ from pathlib import Path
 from adomnia.errors import LedgerError
 from adomnia.ledger.entry import ROOT
 
-__all__ = ["Lock", "failures"]
+__all__ = ["Lock", "unusable"]
 
 
 @contextmanager
-def failures(path: Path) -> Iterator[None]:
-    """Turn what the database or the file system raises into one line for a person."""
+def unusable(ledger: object) -> Iterator[None]:
+    """Turn what the file system raises into one line for a person."""
     try:
         yield
-    except sqlite3.Error as error:
-        raise LedgerError(f"the ledger {path} cannot be used: SQLite: {error}") from error
     except (OSError, ValueError) as error:  # a ValueError is a path no file can have
         reason = getattr(error, "strerror", None) or str(error)
-        raise LedgerError(f"the ledger {path} cannot be used: {reason}") from error
+        raise LedgerError(f"the ledger {ledger} cannot be used: {reason}") from error
 
 
 class Lock:
-    """The lock of the ledger at `path`. One thread of a process at a time may hold it."""
+    """The lock at `path` of a ledger. One thread of a process at a time may hold it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, ledger: object) -> None:
         self._path = path
-        self._beside = path.with_name(path.name + ".lock")
+        self._ledger = ledger
         self._descriptor: int | None = None
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """Be the only writer of all processes."""
-        with failures(self._path):
+        with unusable(self._ledger):
             lock = self._open()
             fcntl.flock(lock, fcntl.LOCK_EX)
         try:
@@ -59,14 +56,14 @@ class Lock:
 
     def anchor(self) -> tuple[int, str] | None:
         """The last durable entry; None where nothing is noted."""
-        with failures(self._path):
+        with unusable(self._ledger):
             text = self._text().decode("ascii", "replace")
         if not text:
             return None
         number, _, digest = text.strip().partition(" ")
         if not number.isdecimal() or len(digest) != len(ROOT):
             raise LedgerError(
-                f"{self._beside} is damaged", hint="verify the ledger, then remove this file"
+                f"{self._path} is damaged", hint="verify the ledger, then remove this file"
             )
         return int(number), digest
 
@@ -79,16 +76,24 @@ class Lock:
 
     def note(self, number: int, digest: str) -> None:
         """Note the last durable entry."""
-        with failures(self._path):
+        with unusable(self._ledger):
             os.pwrite(self._open(), f"{number:020d} {digest}\n".encode(), 0)
+
+    def never_made(self) -> None:
+        """Refuse to take a ledger that is gone for one that was never made: its anchor remains."""
+        if self.anchor() is not None:
+            raise LedgerError(
+                f"the ledger {self._ledger} is gone, and what was spent with it",
+                hint=f"restore it, or remove {self._path} to begin anew",
+            )
 
     def _open(self) -> int:
         if self._descriptor is None:
             flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-            self._descriptor = os.open(self._beside, flags, 0o600)
+            self._descriptor = os.open(self._path, flags, 0o600)
         return self._descriptor
 
     def _text(self) -> bytes:
         if self._descriptor is not None:
             return os.pread(self._descriptor, 200, 0)
-        return self._beside.read_bytes()[:200] if self._beside.exists() else b""
+        return self._path.read_bytes()[:200] if self._path.exists() else b""

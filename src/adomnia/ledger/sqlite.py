@@ -1,208 +1,189 @@
-"""The journal in a SQLite file: one writer with group commit, durable before it comes back."""
+"""The journal in a SQLite file: for any number of threads and processes of one machine."""
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Self
-from weakref import WeakSet
+from typing import Any, Self
 
 from adomnia.errors import LedgerError
-from adomnia.ledger.account import Account
-from adomnia.ledger.entry import Entry, chained, parsed
-from adomnia.ledger.journal import Decide, Verification
-from adomnia.ledger.store import Store
-from adomnia.ledger.writer import Pending, Writer
+from adomnia.ledger import file
+from adomnia.ledger.check import Check
+from adomnia.ledger.entry import Entry
+from adomnia.ledger.journal import Journal
+from adomnia.ledger.lock import Lock, unusable
+from adomnia.ledger.store import Mark, only_head
+from adomnia.ledger.stored import StoredJournal
 
-__all__ = ["SqliteJournal"]
-
-CHUNK = 1000
+__all__ = ["SqliteJournal", "SqliteStore"]
 
 
-class SqliteJournal:
-    """A journal for any number of threads and processes of one machine (`ledger.md`)."""
+class SqliteJournal(StoredJournal):
+    """A journal in one file and its lock file (`ledger.md`)."""
+
+    _store: SqliteStore
 
     def __init__(self, path: str | Path, create: bool = True) -> None:
-        self._store = Store(Path(path), create)
-        self._mutex = threading.RLock()
-        self._writer = Writer(self._commit)
-        self._account = Account()
-        _LIVE.add(self)
+        super().__init__(SqliteStore(Path(path), create))
 
     @classmethod
     def open(cls, path: str | Path, create: bool = True) -> Self:
         """The journal at this path; a missing one is made only with `create`."""
         return cls(path, create)
 
+    @classmethod
+    def found(cls, path: Path) -> Self | None:
+        """The journal at this path; None where none was ever made."""
+        if path.exists():
+            return cls(path, create=False)
+        _lock(path).never_made()
+        return None
+
+    @classmethod
+    def copied(cls, journal: Journal, path: Path) -> Self:
+        """A new journal at this path, with all entries of another."""
+        with _failures(path):
+            file.make(path, list(journal.entries()))
+        return cls(path, create=False)
+
     @property
     def path(self) -> Path:
         """Where the file is."""
         return self._store.path
 
-    def append(self, decide: Decide, durable: bool = True) -> tuple[Entry, ...]:
-        """Append what `decide` returns, and come back when it is on disk (see `Journal`)."""
-        return self._writer.submit(Pending(decide, durable))
 
-    def entries(self, after: int = 0) -> Iterator[Entry]:
-        """The entries above number `after`, in order, each checked."""
-        while rows := self._rows(after):
-            for row in rows:
-                entry = parsed(row)
-                if entry.number != after + 1:
-                    raise LedgerError(f"entry {after + 1} is missing")
-                after = entry.number
-                yield entry
+class SqliteStore:
+    """The file and its lock."""
 
-    def account(self) -> Account:
-        """What all entries so far add up to, those of other processes included."""
-        with self._mutex, self._store.reading():
-            self._catch_up()
-            return self._account.snapshot()
+    def __init__(self, path: Path, create: bool) -> None:
+        self.path = path
+        self.lock = _lock(path)
+        self._connection: sqlite3.Connection | None = None
+        self._closed = False
+        try:
+            with _failures(path):
+                if create and not path.exists():
+                    self._make()
+            _ = self.connection  # what is no ledger is refused now, not at the first question
+        except LedgerError:
+            self.close()
+            raise
 
-    def verify(self) -> Verification:
-        """Read the whole file anew and name what is wrong with it; others may go on writing."""
-        return self._store.check().result()
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection of this process."""
+        if self._closed:
+            raise LedgerError("the ledger was closed")
+        if self._connection is None:
+            with _failures(self.path):
+                self._connection = file.connect(self.path)
+        return self._connection
+
+    def disconnect(self) -> None:
+        """Let go of the connection; the next use makes a new one."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+    def forked(self) -> None:
+        """Leave the lock to the parent."""
+        self.lock.close()
 
     def close(self) -> None:
-        """Finish what waits and let go of the file."""
-        self._writer.close()
-        with self._mutex:
-            self._store.close()
-        _LIVE.discard(self)
+        """Let go of everything for good."""
+        self._closed = True
+        self.disconnect()
+        self.lock.close()
 
-    def __enter__(self) -> Self:
-        return self
+    def held(self) -> AbstractContextManager[None]:
+        """Be the only writer of all processes."""
+        return self.lock.held()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def _rows(self, after: int) -> list[tuple[object, ...]]:
-        with self._mutex:
-            return self._store.rows(after, CHUNK)
-
-    def _commit(self, batch: list[Pending]) -> None:
-        """Write a batch as one transaction and settle every outcome."""
-        durable = any(pending.durable for pending in batch)
+    @contextmanager
+    def writing(self, durable: bool) -> Iterator[Mark]:
+        """One transaction; on disk afterwards if it is durable."""
+        with _failures(self.path):
+            self.connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            self.connection.execute("BEGIN IMMEDIATE")
         try:
-            with self._store.lock.held(), self._mutex:
-                outcomes = self._write(batch, durable)
-        except BaseException as error:  # whoever waits must hear of it
-            outcomes = [_copy(error) for _ in batch]
-        for pending, outcome in zip(batch, outcomes, strict=True):
-            if isinstance(outcome, BaseException):
-                pending.outcome.set_exception(outcome)
-            else:
-                pending.outcome.set_result(outcome)
-
-    def _write(
-        self, batch: list[Pending], durable: bool
-    ) -> list[tuple[Entry, ...] | BaseException]:
-        try:
-            with self._store.writing(durable):
-                self._catch_up()
-                self._not_behind()
-                before = self._account.number
-                outcomes = [self._decided(pending.decide) for pending in batch]
+            yield self._head()
+            with _failures(self.path):
+                self.connection.execute("COMMIT")
         except BaseException:
-            self._account = Account()  # it may hold entries that were not written
-            raise
-        if durable and self._account.number > before:  # committing nothing syncs nothing
-            self._store.lock.note(self._account.number, self._account.digest)
-        return outcomes
-
-    def _decided(self, decide: Decide) -> tuple[Entry, ...] | BaseException:
-        """The entries of one request, written inside the transaction; or why there are none."""
-        try:
-            records = decide(self._account)
-            entries: list[Entry] = []
-            number, digest = self._account.number, self._account.digest
-            for record in records:
-                number += 1
-                entries.append(chained(record, number, digest))
-                digest = entries[-1].digest
-            self._take(entries)
-        except Exception as error:
-            return error
-        if entries:
-            self._store.insert(entries)
-        return tuple(entries)
-
-    def _take(self, entries: list[Entry]) -> None:
-        """Add all of the entries to the account, or none."""
-        try:
-            for entry in entries:
-                self._account.add(entry)
-        except LedgerError:
-            self._account = Account()
-            self._catch_up()
+            self.disconnect()  # rolls back, also where ROLLBACK itself would fail
             raise
 
-    def _catch_up(self) -> None:
-        """Add what was written since, by whichever process, and check that it is all."""
-        number, digest = self._store.head()
-        if number != self._account.number:
-            for row in self._store.rows(self._account.number):
-                self._account.add(parsed(row))
-        if (number, digest) != (self._account.number, self._account.digest):
-            raise LedgerError(
-                f"the journal ends at {self._account.number} but its head says {number}",
-                hint="adomnia ledger --verify names what is wrong",
-            )
+    @contextmanager
+    def reading(self) -> Iterator[Mark]:
+        """One consistent view of the file."""
+        with _failures(self.path):
+            self.connection.execute("BEGIN")
+            try:
+                yield self._head()
+            finally:
+                self.connection.execute("ROLLBACK")
 
-    def _not_behind(self) -> None:
-        """Refuse to write where entries that were durable are gone: they would be spent twice."""
-        anchor = self._store.lock.anchor()
-        if anchor is not None and anchor[0] > self._account.number:
-            raise LedgerError(
-                f"the journal ends at {self._account.number} but the anchor says {anchor[0]}",
-                hint="restore the ledger with its write-ahead log from a backup",
-            )
+    def rows(self, after: int, limit: int | None = None) -> list[tuple[Any, ...]]:
+        """The rows above number `after`, in order."""
+        with _failures(self.path):
+            return self.connection.execute(
+                "SELECT number, at, kind, body, previous, digest FROM journal"
+                " WHERE number > ? ORDER BY number LIMIT ?",
+                (after, -1 if limit is None else limit),
+            ).fetchall()
 
-    def _after_fork(self) -> None:
-        """Begin anew in the child: the writer's thread and the lock stayed with the parent."""
-        self._mutex = threading.RLock()
-        self._writer = Writer(self._commit)
-        self._store.lock.close()
+    def insert(self, entries: Sequence[Entry]) -> None:
+        """Write entries and the new head, inside a transaction."""
+        with _failures(self.path):
+            file.insert(self.connection, entries)
 
+    def anchor(self) -> Mark | None:
+        """The last durable entry, as noted in the lock file."""
+        return self.lock.anchor()
 
-def _copy(error: BaseException) -> BaseException:
-    """The same failure for each who waits: one exception raised in many threads mixes traces."""
-    if isinstance(error, LedgerError):
-        copy: BaseException = LedgerError(error.message, error.hint)
-    else:
-        copy = LedgerError(f"the ledger failed: {type(error).__name__}")
-    copy.__cause__ = error
-    return copy
+    def note(self, last: Mark) -> None:
+        """Note the last durable entry in the lock file."""
+        self.lock.note(*last)
 
+    def check(self, seen: Mark) -> Check:
+        """What a reading of everything, over a connection of its own, finds."""
+        check = Check()
+        try:
+            # The anchor first: it is written after the entries, so it is never ahead of them.
+            anchor = self.lock.settled()
+            with _failures(self.path), closing(file.connect(self.path)) as connection:
+                file.read(connection, check)
+            check.marks(anchor, seen)
+        except LedgerError as error:
+            check.problem(error.message)
+        return check
 
-_LIVE: WeakSet[SqliteJournal] = WeakSet()
-_FORKING: list[SqliteJournal] = []
+    def _head(self) -> Mark:
+        """The last entry, as noted in the database."""
+        with _failures(self.path):
+            rows = self.connection.execute("SELECT number, digest FROM head").fetchall()
+        return only_head(rows, self.path)
 
-
-def _before_fork() -> None:
-    """No connection crosses a fork: SQLite forbids using, and even closing, one in the child."""
-    _FORKING[:] = list(_LIVE)
-    for journal in _FORKING:
-        journal._mutex.acquire()
-        journal._store.disconnect()
-
-
-def _in_parent() -> None:
-    for journal in _FORKING:
-        journal._mutex.release()
-
-
-def _in_child() -> None:
-    for journal in _FORKING:
-        journal._after_fork()
+    def _make(self) -> None:
+        with self.lock.held():
+            if not self.path.exists():  # or another process was first
+                self.lock.never_made()
+                file.make(self.path)
 
 
-os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)
+def _lock(path: Path) -> Lock:
+    with unusable(path):
+        return Lock(path.with_name(path.name + ".lock"), path)
+
+
+@contextmanager
+def _failures(path: Path) -> Iterator[None]:
+    """Turn what the database or the file system raises into one line for a person."""
+    try:
+        with unusable(path):
+            yield
+    except sqlite3.Error as error:
+        raise LedgerError(f"the ledger {path} cannot be used: SQLite: {error}") from error

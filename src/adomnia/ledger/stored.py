@@ -1,0 +1,235 @@
+"""What journals in any store share: one writer with group commit, a chain, a derived account."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, Self
+from weakref import WeakSet
+
+from adomnia.errors import LedgerError
+from adomnia.ledger.account import Account
+from adomnia.ledger.entry import ROOT, Entry, chained, parsed
+from adomnia.ledger.journal import Decide, Verification
+from adomnia.ledger.store import Mark, Store
+from adomnia.ledger.writer import Pending, Writer
+
+__all__ = ["Outcome", "StoredJournal"]
+
+CHUNK = 1000
+
+Outcome = tuple[Entry, ...] | BaseException
+"""What became of one request of a batch: its entries, or why there are none."""
+
+
+class StoredJournal:
+    """A journal over a store (`ledger.md`); see `Journal` for what its methods promise."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._mutex = threading.RLock()
+        self._writer = Writer(self._commit)
+        self._account = Account()
+        self._seen: Mark = (0, ROOT)  # the last entry that this process knows to be stored
+        _LIVE.add(self)
+
+    def append(self, decide: Decide, durable: bool = True) -> tuple[Entry, ...]:
+        """Append what `decide` returns, and come back when it is durable (see `Journal`)."""
+        return self._writer.submit(Pending(decide, durable))
+
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """The entries above number `after`, in order, each checked."""
+        while rows := self._rows(after):
+            for row in rows:
+                entry = parsed(row)
+                if entry.number != after + 1:
+                    raise LedgerError(f"entry {after + 1} is missing")
+                after = entry.number
+                yield entry
+
+    def account(self) -> Account:
+        """What all entries so far add up to, those of other processes included."""
+        with self._mutex, self._store.reading() as head:
+            self._catch_up(head)
+            return self._account.snapshot()
+
+    def verify(self) -> Verification:
+        """Read everything anew and name what is wrong with it; others may go on writing."""
+        return self._store.check(self._seen).result()
+
+    def close(self) -> None:
+        """Finish what waits and let go of the storage."""
+        self._writer.close()
+        with self._mutex:
+            self._store.close()
+        _LIVE.discard(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _rows(self, after: int) -> list[tuple[Any, ...]]:
+        with self._mutex:
+            return self._store.rows(after, CHUNK)
+
+    def _commit(self, batch: list[Pending]) -> None:
+        """Write a batch as one transaction and settle every outcome."""
+        durable = any(pending.durable for pending in batch)
+        try:
+            outcomes = self._turn(batch, durable)
+        except BaseException as error:  # whoever waits must hear of it
+            outcomes = [_copy(error) for _ in batch]
+        for pending, outcome in zip(batch, outcomes, strict=True):
+            if isinstance(outcome, BaseException):
+                pending.outcome.set_exception(outcome)
+            else:
+                pending.outcome.set_result(outcome)
+
+    def _turn(self, batch: list[Pending], durable: bool) -> list[Outcome]:
+        """Write a batch, while no other thread or process of this machine does."""
+        with self._store.held(), self._mutex:
+            return self._write(batch, durable)
+
+    def _write(self, batch: list[Pending], durable: bool) -> list[Outcome]:
+        try:
+            with self._store.writing(durable) as head:
+                self._catch_up(head)
+                self._not_behind()
+                outcomes, written = self._decided(batch, head)
+                if written:
+                    self._store.insert(written)
+        except BaseException:
+            self._account = Account()  # it may hold entries that were not written
+            raise
+        self._seen = (self._account.number, self._account.digest)
+        if durable and written:  # committing nothing syncs nothing
+            self._store.note(self._seen)
+        return outcomes
+
+    def _decided(self, batch: list[Pending], head: Mark) -> tuple[list[Outcome], list[Entry]]:
+        """The outcome of each request, in order, and all entries that are to be written."""
+        outcomes: list[Outcome] = []
+        written: list[Entry] = []
+        for pending in batch:
+            try:
+                entries = self._chained(pending.decide)
+            except Exception as error:
+                outcomes.append(error)
+                continue
+            try:
+                self._take(entries)
+            except Exception as error:
+                outcomes.append(error)
+                self._account = Account()  # it may hold some of them, or half of one
+                self._catch_up(head)
+                self._take(written)
+                continue
+            outcomes.append(entries)
+            written.extend(entries)
+        return outcomes, written
+
+    def _chained(self, decide: Decide) -> tuple[Entry, ...]:
+        """The entries of one request, at the end of the chain."""
+        entries: list[Entry] = []
+        number, digest = self._account.number, self._account.digest
+        for record in decide(self._account):
+            number += 1
+            entries.append(chained(record, number, digest))
+            digest = entries[-1].digest
+        return tuple(entries)
+
+    def _take(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            self._account.add(entry)
+
+    def _catch_up(self, head: Mark) -> None:
+        """Add what was written since, by whichever process, and check that it is all."""
+        if head[0] < self._seen[0]:
+            raise _behind(head[0], f"this process saw entry {self._seen[0]}")
+        if head[0] != self._account.number:
+            for row in self._store.rows(self._account.number):
+                entry = parsed(row)
+                if entry.number == self._seen[0] and entry.digest != self._seen[1]:
+                    raise LedgerError(f"entry {entry.number} is not the one this process saw")
+                self._account.add(entry)
+        if head != (self._account.number, self._account.digest):
+            raise LedgerError(
+                f"the journal ends at {self._account.number} but its head says {head[0]}",
+                hint="adomnia ledger --verify names what is wrong",
+            )
+        self._seen = head
+
+    def _not_behind(self) -> None:
+        """Refuse to write where entries that were durable are gone: they would be spent twice."""
+        anchor = self._store.anchor()
+        if anchor is None or anchor == self._seen:
+            return
+        if anchor[0] > self._account.number:
+            raise _behind(self._account.number, f"the anchor says {anchor[0]}")
+        noted = self._store.rows(anchor[0] - 1, 1)
+        if not noted or noted[0][-1] != anchor[1]:
+            raise LedgerError(
+                f"the anchor does not match entry {anchor[0]}",
+                hint="this is another history: restore the ledger that the anchor belongs to",
+            )
+
+    def _after_fork(self) -> None:
+        """Begin anew in the child: the writer's thread and the lock stayed with the parent."""
+        self._mutex = threading.RLock()
+        self._writer = Writer(self._commit)
+        self._store.forked()
+
+
+def _behind(end: int, but: str) -> LedgerError:
+    return LedgerError(
+        f"the journal ends at {end} but {but}",
+        hint="restore the whole ledger, with its log, from the newest backup",
+    )
+
+
+def _copy(error: BaseException) -> BaseException:
+    """The same failure for each who waits: one exception raised in many threads mixes traces."""
+    if isinstance(error, LedgerError):
+        copy: BaseException = LedgerError(error.message, error.hint)
+    else:
+        copy = LedgerError(f"the ledger failed: {type(error).__name__}")
+    copy.__cause__ = error
+    return copy
+
+
+_LIVE: WeakSet[StoredJournal] = WeakSet()
+_FORKING: list[StoredJournal] = []
+
+
+def _before_fork() -> None:
+    """No connection crosses a fork.
+
+    SQLite forbids using, and even closing, one in the child; of a connection to a server, the
+    child's end would close the parent's.
+    """
+    _FORKING[:] = list(_LIVE)
+    for journal in _FORKING:
+        journal._mutex.acquire()
+        journal._store.disconnect()
+
+
+def _in_parent() -> None:
+    for journal in _FORKING:
+        journal._mutex.release()
+
+
+def _in_child() -> None:
+    for journal in _FORKING:
+        journal._after_fork()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)

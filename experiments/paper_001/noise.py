@@ -128,8 +128,8 @@ def theorem_five(scale: Scale) -> Found:
         "The second query ('if the reported number exceeds the true one, then … else …') depends "
         f"on the noise, and the loss stays within that of the strategy, whose sensitivity is "
         f"{delta} and not that of two counts: priced as such ({naive:.1f}) it would be broken. "
-        "Here a statement cannot speak of the true answer, only of the reported one; an analyst who "
-        f"chooses by it pays for each answer (1/4 twice of 1: {left} is left).",
+        "Here a statement cannot speak of the true answer, only of the reported one; who "
+        f"chooses by that pays for each answer (1/4 twice of 1: {left} is left).",
         "all tables of up to 3 rows over 3 values and all their neighbours; σ = 2",
     )
 

@@ -2,7 +2,7 @@
 
 Tables over tiny domains are listed in full, with all pairs of them that are neighbours, and every
 kind of measurement is evaluated on each. Differences are taken in the L1 and L2 norms, for
-quantiles as the largest change of a penalty in each cell.
+quantiles as the largest change of a penalty in each cell, for modes of the count of every value.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from adomnia.queries.expression import Column
 from adomnia.queries.measurement import (
     Counts,
     Distinct,
+    Mode,
     Moments,
     Quantile,
     Sum,
@@ -164,7 +165,7 @@ def contribution(primitive, row):
 def vectors(world, measurement, setting, held):
     """The exact measurement of every table: tables × cells × components."""
     rows, places, count = cell_of(world, setting)
-    if isinstance(measurement, Distinct | Quantile):
+    if isinstance(measurement, Distinct | Quantile | Mode):
         return by_values(measurement, held, rows, places, count)
     parts = []
     for primitive in primitives(measurement):
@@ -179,7 +180,7 @@ def vectors(world, measurement, setting, held):
 def by_values(measurement, held, rows, places, count):
     """Distinct counts, or penalties of all points, from how often each value is in each cell."""
     seen = [evaluate(measurement.argument, row) for row in rows]
-    if isinstance(measurement, Distinct):
+    if isinstance(measurement, Distinct | Mode):
         domain = sorted({value for value in seen if value is not None})
     else:
         spread = number(measurement.argument)
@@ -190,6 +191,8 @@ def by_values(measurement, held, rows, places, count):
             often[:, place, domain.index(value)] += held[:, index]
     if isinstance(measurement, Distinct):
         return (often > 0).sum(axis=2, keepdims=True)
+    if isinstance(measurement, Mode):
+        return often
     return penalty(measurement, often)
 
 
@@ -245,6 +248,8 @@ def kinds(world):
         "average of squares": Moments(call("mul", a, a), 1, rest=True),
         "distinct numbers": Distinct(a),
         "distinct texts": Distinct(g),
+        "mode of numbers": Mode(a),
+        "mode of texts": Mode(call("case", above, g, constant(None))),
     }
     for share in (Fraction(1, 2), Fraction(1, 3), Fraction(0), Fraction(1)):
         found[f"quantile {share}"] = Quantile(a, share)
@@ -258,6 +263,7 @@ def kinds(world):
         found["of two columns"] = Counts((above, call("eq", b, constant(3)), x))
         found["two that read one"] = Counts((*(call("eq", b, constant(k)) for k in (3, 5)), x))
         found["quantile of codes"] = Quantile(b)
+        found["mode of codes"] = Mode(b)
     return found
 
 
@@ -355,6 +361,7 @@ def unit_kinds():
         "median": Quantile(a),
         "lower quartile": Quantile(a, Fraction(1, 4)),
         "max": Quantile(a, edge="max"),
+        "mode": Mode(a),
     }
 
 

@@ -14,7 +14,7 @@ from scipy import stats
 from seeded import DictatedBits, SeededBits
 
 from adomnia.mechanisms import exponential
-from adomnia.mechanisms.exponential import _exponentials, _filter, choose, coin, enclose, under
+from adomnia.mechanisms.exponential import _filter, choose, coin, enclose, exponentials, under
 from adomnia.mechanisms.randomness import resolve
 
 positive = some.fractions(0, 300, max_denominator=10**12)
@@ -43,7 +43,7 @@ def test_enclosures_of_the_extremes():
 @given(some.integers(0, 700 * 10**6), some.sampled_from([1, 10**3, 10**6]))
 def test_float_exponentials_keep_their_promise(gap, below):
     x = min(Fraction(gap, below), Fraction(700))
-    value = _exponentials(np.array([gap]), Fraction(1, below))[0]
+    value = exponentials(np.array([gap]), Fraction(1, below))[0]
     with mpmath.workprec(200):
         truth = mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator)
         assert abs(mpmath.mpf(float(value)) / truth - 1) < 1e-12

@@ -17,10 +17,10 @@ from seeded import SeededBits
 from adomnia.mechanisms.quantile import (
     Rank,
     Share,
-    _groups,
     penalties,
     quantile,
     rank_margin,
+    runs,
     sensitivity,
 )
 
@@ -56,7 +56,7 @@ def penalty(rows, o, target):
 
 def spread(rows, target):
     """Penalty of every grid point, by way of the groups."""
-    starts, sizes, below, upto = _groups(*tally(rows), (LOW, HIGH))
+    starts, sizes, below, upto = runs(*tally(rows), (LOW, HIGH))
     grouped = penalties(below, upto, len(rows), target)
     assert sizes.min() > 0
     assert sizes.sum() == HIGH - LOW + 1

@@ -241,3 +241,12 @@ SELECT COUNT(ALL age) FROM people WHERE NOT (smoker AND sex = 'F')
 
 SELECT COUNT(*) FROM people WHERE TRIM(diagnosis) = 'A' AND LEFT(diagnosis, 1) = RIGHT(diagnosis, 1)
 => people | where and(eq(map(diagnosis, …), 'A'), eq(map(diagnosis, …), map(diagnosis, …))) | measure count(*) | show count = stat0
+
+SELECT MODE(diagnosis) FROM people
+=> people | measure mode(diagnosis) | show mode = stat0
+
+SELECT MODE() WITHIN GROUP (ORDER BY age) AS usual FROM people
+=> people | measure mode(age) | show usual = stat0
+
+SELECT sex, MODE(diagnosis) FILTER (WHERE age > 60) AS d FROM people GROUP BY sex
+=> people | by sex | measure mode(case(gt(age, 60), diagnosis, null)) | show sex = key0, d = stat0

@@ -210,9 +210,25 @@ SELECT QUANTILE(age, age) FROM people
                      ^
 => a share from 0 to 1 is needed here
 
-SELECT MODE() WITHIN GROUP (ORDER BY age) FROM people
+SELECT MODE() FROM people
        ^
-=> MODE cannot be answered privately
+=> MODE takes one expression
+
+SELECT MODE(DISTINCT sex) FROM people
+       ^
+=> MODE takes one expression
+
+SELECT MODE(3) FROM people
+            ^
+=> a constant cannot be aggregated
+
+SELECT MODE(name) FROM people
+            ^
+=> MODE needs a column whose values are declared, 100,000 at most
+
+SELECT MODE(income) FROM people
+            ^
+=> MODE needs a column whose values are declared, 100,000 at most
 
 SELECT CORR(age, income) FROM people
        ^

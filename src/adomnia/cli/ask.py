@@ -17,6 +17,7 @@ __all__ = ["ask", "read_sql"]
 @click.argument("sql")
 @click.option("--graph", is_flag=True, help="Ask about the policy's graph instead of its table.")
 @options.losses
+@options.error
 @options.confidence
 @click.option("--analyst", metavar="NAME", help="Who asks; the curator where nobody is named.")
 @click.option("--key", metavar="K", help="Repeat with the same key: same answer, paid once.")
@@ -56,8 +57,10 @@ def ask(
 
 def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | float | None]) -> None:
     """One question about the policy's graph: triangles, edges within ATTRIBUTE, 2-stars, …."""
-    if asked.pop("delta") is not None:
-        raise QuestionError("questions about a graph take no --delta", "leave it out")
+    if asked.pop("delta") is not None or asked.pop("error") != "rank":
+        raise QuestionError(
+            "questions about a graph take no --delta and no --error", "leave it out"
+        )
     from adomnia.curator.network import open_graph  # noqa: PLC0415 (only for graphs)
 
     with open_graph(policy) as network:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["confidence", "form", "losses", "policy", "policy_unused"]
+__all__ = ["confidence", "error", "form", "losses", "policy", "policy_unused"]
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -36,12 +36,20 @@ def form(verb: Verb) -> Verb:
 
 def losses(verb: Verb) -> Verb:
     """`--epsilon`, `--rho` and `--delta`, kept as text: 0.1 and 1/10 stay exact."""
-    delta = click.option("--delta", metavar="D", help="For groups that are not declared.")
+    delta = click.option("--delta", metavar="D", help="For undeclared groups, or --error value.")
     rho = click.option("--rho", metavar="R", help="What to pay, with Gaussian noise (zCDP).")
     epsilon = click.option(
         "--epsilon", metavar="E", help="What to pay, such as 0.1 or 1/10 (Laplace noise)."
     )
     return epsilon(rho(delta(verb)))
+
+
+def error(verb: Verb) -> Verb:
+    """`--error rank|value`."""
+    return click.option(
+        "--error", type=click.Choice(["rank", "value"]), default="rank", show_default=True,
+        help="What shall be small of a quantile: the error of its rank, or of its value.",
+    )(verb)  # fmt: skip
 
 
 def confidence(verb: Verb) -> Verb:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 import click
 
@@ -19,6 +21,7 @@ __all__ = ["plan"]
 @click.argument("sql")
 @click.option("--graph", is_flag=True, help="Of the policy's graph instead of its table.")
 @options.losses
+@options.error
 @click.option("--margin", type=float, metavar="M", help="The margin you need.")
 @options.confidence
 @options.policy
@@ -51,6 +54,7 @@ def plan(sql: str, graph: bool, policy: str, form: str, **asked: str | float | N
 
 def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | float | None]) -> None:
     """What a question about the policy's graph would cost."""
+    asked.pop("error")  # it is about quantiles
     if asked.pop("margin") is not None or asked.pop("delta") is not None:
         raise QuestionError("a graph is planned with --epsilon or --rho", "give one of them")
     from adomnia.curator.network import open_graph  # noqa: PLC0415 (only for graphs)
@@ -77,7 +81,35 @@ def _print(found: Forecast) -> None:
         bound = f"{step['norm']} sensitivity {show.amount(Fraction(step['value']))}"
         tight = "" if step["exact"] else " at most"
         screen.print(f"{step['measurement']}: {bound}{tight}, {show.line(step['argument'])}")
+    for name, rivals in found.quantiles.items():
+        screen.print(f"{show.line(name)}: {_compared(rivals)}")
+    for name, worth in found.worth.items():
+        screen.print(f"{show.line(name)}: {_worth(worth)}")
     screen.print("nothing was spent")
+
+
+def _compared(rivals: Mapping[str, Any]) -> str:
+    """What each mechanism for a quantile would err by, and who answers."""
+    names = {"exponential": "exponential", "smooth": "smooth sensitivity",
+             "smooth_delta": "smooth sensitivity with delta"}  # fmt: skip
+    sizes = [
+        f"{said} {rivals[name]:.3g}" for name, said in names.items() if rivals[name] is not None
+    ]
+    return (
+        f"mean error on {rivals['rows']:,} rows spread evenly: {', '.join(sizes)}; "
+        f"used: {rivals['used']} ({rivals['why']})"
+    )
+
+
+def _worth(worth: Mapping[str, Any]) -> str:
+    """How useless an answer is under free-lunch privacy."""
+    told = str(worth["says"])
+    if "discriminant" in worth:
+        told += (
+            f"; nobody can tell its {worth['outcomes']:,} outcomes apart with more than "
+            f"{worth['discriminant']:.2g} (free-lunch privacy)"
+        )
+    return told
 
 
 def _margin(value: float | None) -> str:

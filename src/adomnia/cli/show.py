@@ -23,7 +23,7 @@ __all__ = ["amount", "amounts", "answer", "console", "json_text", "line", "progr
 MOST_ROWS = 2000
 """A longer answer is cut in text; JSON has it all."""
 
-_RANKED = ("quantile", "min", "max")
+_RANKED = ("quantile", "min", "max", "mode")
 
 
 def console(stderr: bool = False) -> Console:
@@ -124,7 +124,7 @@ def _footer(found: Answer) -> Iterator[tuple[str, str]]:
 
 
 def _ranked(question: Question) -> set[str]:
-    """The columns that are quantiles: their margins count rows."""
+    """The columns that are quantiles and modes: their margins count rows."""
     return {
         output.name
         for output in question.outputs
@@ -142,7 +142,9 @@ def _cells(found: Answer, number: int, ranked: set[str]) -> list[str]:
 
 
 def _rank(value: Any, off: float | None) -> str:
-    return f"{_number(value, 0)} ± {_number(off, 0)} rows" if off is not None else _value(value)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    told = _number(value, 0) if number and off is not None else _value(value)
+    return f"{told} ± {_number(off, 0)} rows" if off is not None else told
 
 
 def _noisy(value: Any, off: float | None) -> str:

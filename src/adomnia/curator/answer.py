@@ -15,7 +15,7 @@ from adomnia.curator.plan import Plan
 from adomnia.curator.reading import Reading, Readings
 from adomnia.privacy.events import Free
 from adomnia.queries.grouping import key_rows
-from adomnia.queries.measurement import Quantile
+from adomnia.queries.measurement import Mode, Quantile
 from adomnia.queries.post import interval, reckon, statistics
 from adomnia.queries.question import Apply, Given, Post, Question
 from adomnia.queries.ranges import Day, Range, show
@@ -196,6 +196,8 @@ def _span(
 
 def _box(estimate: Estimate, cell: int) -> tuple[float, float]:
     value, margin = estimate.values[cell], estimate.margins[cell]
+    if margin is None:
+        return -math.inf, math.inf
     try:
         return value - margin, value + margin
     except OverflowError:  # an integer past the range of floats, beside a float
@@ -234,12 +236,23 @@ def _is_before(first: Any, second: Any) -> bool:
 
 def _notes(plan: Plan, parts: tuple[Reading, ...]) -> tuple[str, ...]:
     notes = []
-    edges = {s.measurement.edge for s in plan.steps if isinstance(s.measurement, Quantile)}
-    if edges & {"min", "max"}:
+    pairs = zip(plan.steps, parts, strict=True)
+    quantiles = [(s.measurement, p.law) for s, p in pairs if isinstance(s.measurement, Quantile)]
+    if any(quantile.edge and not law for quantile, law in quantiles):
         notes.append("MIN and MAX are private quantiles: values a few rows inside the extremes")
-    if any(isinstance(step.measurement, Quantile) for step in plan.steps):
+    if any(not law for _, law in quantiles):
         notes.append(
             "the margin of a quantile is in rows: how far its rank may be from the asked one"
+        )
+    if any(law for _, law in quantiles):
+        notes.append(
+            "the noise of a quantile followed how much neighbours can move it here, which is "
+            "private: so there is no margin"
+        )
+    if any(isinstance(step.measurement, Mode) for step in plan.steps):
+        notes.append(
+            "the margin of a mode is in rows: how many fewer may have it than have the most "
+            "frequent value; without rows every value is as likely"
         )
     if any(isinstance(step.event, Free) for step in plan.steps):
         notes.append(

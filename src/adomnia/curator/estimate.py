@@ -7,7 +7,7 @@ margins are those of the noise in the moments, at the worst mean and variance wi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from adomnia.curator.derived import LEVELS
 from adomnia.curator.plan import Plan, Step
 from adomnia.curator.reading import Reading, Readings
+from adomnia.mechanisms.choosing import mode_margin
 from adomnia.mechanisms.combination import margins
 from adomnia.mechanisms.margin import margin
 from adomnia.mechanisms.quantile import rank_margin
-from adomnia.queries.measurement import Counts, Moments, Quantile, Sum, number, unit_of
+from adomnia.queries.measurement import Counts, Mode, Moments, Quantile, Sum, number, unit_of
 from adomnia.queries.question import Statistic
+from adomnia.queries.ranges import cells, show
 from adomnia.queries.strategy import condition_of
 
 __all__ = ["Estimate", "estimates"]
@@ -35,11 +37,12 @@ LARGEST = 10**300
 class Estimate:
     """A statistic in each cell, and how far off it is at the asked confidence.
 
-    `in_rows`: the margin is of the value's rank, not of the value.
+    `in_rows`: the margin is of the value's rank or count, not of the value. None: no margin holds
+    on all data.
     """
 
     values: list[Any]
-    margins: list[float]
+    margins: Sequence[float | None]
     in_rows: bool = False
 
 
@@ -56,6 +59,8 @@ def _estimate(statistic: Statistic, step: Step, reading: Reading, confidence: fl
     measurement = step.measurement
     if isinstance(measurement, Quantile):
         return _quantile(step, reading, confidence)
+    if isinstance(measurement, Mode):
+        return _mode(measurement, reading, confidence)
     if isinstance(measurement, Moments):
         return _moments(statistic, measurement, reading, confidence)
     column, scale = 0, 1.0
@@ -100,12 +105,26 @@ def _inside(widths: Floats, confidence: float) -> list[float]:
 
 
 def _quantile(step: Step, reading: Reading, confidence: float) -> Estimate:
-    """A quantile's margin is in rows: how far its rank may be from the asked one."""
+    """A quantile's margin is in rows: how far its rank may be from the asked one.
+
+    Of noise that follows the data the scale is private, so there is no margin.
+    """
     assert isinstance(step.measurement, Quantile)
     assert step.target is not None
     spread = number(step.measurement.argument)
-    rows = rank_margin(spread.width + 1, reading.eta, step.target, confidence)
     values = [_scaled(int(value), spread.step) for value in reading.values[:, 0]]
+    if reading.law:
+        return Estimate(values, [None] * len(values), in_rows=True)
+    rows = rank_margin(spread.width + 1, reading.eta, step.target, confidence)
+    return Estimate(values, [rows] * len(values), in_rows=True)
+
+
+def _mode(measurement: Mode, reading: Reading, confidence: float) -> Estimate:
+    """A mode's margin is in rows: how many fewer have it than have the most frequent value."""
+    spread = measurement.argument.range
+    listed = cells(spread)
+    rows = mode_margin(len(listed), reading.eta, confidence)
+    values = [show(spread, listed[int(place)]) for place in reading.values[:, 0]]
     return Estimate(values, [rows] * len(values), in_rows=True)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -12,8 +12,17 @@ import numpy as np
 from adomnia.curator.estimate import estimates
 from adomnia.curator.plan import Plan, Step
 from adomnia.curator.reading import Reading, Readings
+from adomnia.curator.worth import worth_of
 from adomnia.errors import QuestionError
-from adomnia.privacy.events import Event, Exponential, Free, Gaussian, loss
+from adomnia.privacy.events import (
+    Event,
+    Exponential,
+    Free,
+    Gaussian,
+    PermuteAndFlip,
+    SmoothNoise,
+    loss,
+)
 from adomnia.queries.measurement import width_of
 from adomnia.queries.post import statistics
 from adomnia.queries.question import Given
@@ -29,7 +38,8 @@ class Forecast:
     """What an answer would cost and how far off it would be.
 
     Margins of averages and variances depend on the number of rows, which is not public: they are
-    None here, and come with the answer.
+    None here, and come with the answer. `quantiles` says for each column that is one what each
+    mechanism would err by and which is used; `worth` is about free-lunch privacy alone.
     """
 
     spent: dict[str, Fraction]
@@ -38,6 +48,8 @@ class Forecast:
     margins: dict[str, float | None]
     confidence: float
     cells: int
+    quantiles: dict[str, dict[str, Any]] = field(default_factory=dict)
+    worth: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The forecast as plain JSON values."""
@@ -50,6 +62,8 @@ class Forecast:
             "margins": self.margins,
             "confidence": self.confidence,
             "cells": self.cells,
+            **({"quantiles": self.quantiles} if self.quantiles else {}),
+            **({"worth": self.worth} if self.worth else {}),
         }
 
 
@@ -73,18 +87,43 @@ def cost_of(event: Event) -> dict[str, Fraction]:
 
 def forecast(plan: Plan, confidence: float) -> Forecast:
     """What the plan costs, and the margins that can be told beforehand."""
-    spent = cost_of(plan.event)
+    margins = _margins(plan, confidence)
     return Forecast(
-        spent, _mechanism(plan), plan.steps, _margins(plan, confidence), confidence, _cells(plan)
+        cost_of(plan.event),
+        _mechanism(plan),
+        plan.steps,
+        margins,
+        confidence,
+        _cells(plan),
+        _quantiles(plan),
+        worth_of(plan, margins, confidence),
     )
 
 
+def _quantiles(plan: Plan) -> dict[str, dict[str, Any]]:
+    """For each column that is one quantile, the mechanisms it was chosen from."""
+    found = {}
+    for output in plan.question.outputs:
+        if isinstance(output.value, Given):
+            at = plan.strategy.source[plan.question.statistics[output.value.index]]
+            step = plan.steps[at]
+            if step.rivals is not None:
+                found[output.name] = step.rivals.to_json(plan.error)
+    return found
+
+
+_MECHANISMS: Mapping[type[Any], str] = {
+    Free: "none",
+    Exponential: "exponential",
+    Gaussian: "gaussian",
+    PermuteAndFlip: "permute-and-flip",
+    SmoothNoise: "smooth",
+}
+
+
 def _mechanism(plan: Plan) -> str:
-    names: dict[str, None] = {}
-    for step in plan.steps:
-        kinds = {Free: "none", Exponential: "exponential", Gaussian: "gaussian"}
-        names[kinds.get(type(step.event), "laplace")] = None
-    return " + ".join(names) or "none"
+    found = (_MECHANISMS.get(type(step.event), "laplace") for step in plan.steps)
+    return " + ".join(dict.fromkeys(found)) or "none"
 
 
 def _cells(plan: Plan) -> int:
@@ -116,7 +155,8 @@ def _blank(step: Step) -> Reading:
         if step.derived.widths is not None:
             widest = step.derived.widths.max(axis=1, keepdims=True)
             widths = widest * float(step.noise.parameter)
-    return Reading(values, step.noise, np.array([most], np.int64), step.eta, widths=widths)
+    terms = np.array([most], np.int64)
+    return Reading(values, step.noise, terms, step.eta, widths=widths, law=step.law)
 
 
 def search(make: Callable[[Fraction], Plan], margin: float, confidence: float) -> Forecast:
@@ -128,7 +168,7 @@ def search(make: Callable[[Fraction], Plan], margin: float, confidence: float) -
         told = _margins(make(epsilon), confidence).values()
         if None in told or not told:
             raise QuestionError(
-                "the margin of this question depends on the number of rows, which is not public",
+                "the margin of this question depends on the rows, which are not public",
                 "plan with an epsilon, or plan the COUNT and SUM behind it",
             )
         return all(value is not None and value <= margin for value in told)

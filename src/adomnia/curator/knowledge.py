@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adomnia.curator.policy import Policy, PriorSource
+from adomnia.curator.policy import Policy, PriorSource, refuse_free_lunch
 from adomnia.curator.published import Prior, bind_prior, priors_of, read_values
 from adomnia.curator.repricing import Repricing
 from adomnia.errors import PolicyError, QuestionError
@@ -124,6 +124,7 @@ def check_known(known: Known) -> None:
 
 
 def _refuse_other_promises(policy: Policy) -> None:
+    refuse_free_lunch(policy, "exact releases do not go")
     neighbors = policy.neighbors
     if neighbors.relation in ("attribute", "bit"):
         raise PolicyError(

@@ -6,68 +6,29 @@ It rests on the question and the policy alone; no data is read and nothing is sp
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from adomnia.curator.derived import Derived, derive
 from adomnia.curator.policy import Policy
+from adomnia.curator.quantiles import Error
+from adomnia.curator.steps import Asked, Scene, Step, step_of
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.margin import Noise
-from adomnia.mechanisms.quantile import Rank, Share, Target
 from adomnia.mechanisms.selection import threshold
 from adomnia.priors.known import Known
 from adomnia.priors.sensitivity import PUBLIC, refuse_hopeless, sensitivity
-from adomnia.privacy.events import (
-    Composed,
-    Event,
-    Exponential,
-    Free,
-    Gaussian,
-    Laplace,
-    PartitionSelection,
-)
+from adomnia.privacy.events import Composed, Event, Free
 from adomnia.privacy.sensitivity import Sensitivity, Setting
-from adomnia.queries.grouping import visible
-from adomnia.queries.measurement import (
-    Counts,
-    Distinct,
-    Measurement,
-    Moments,
-    Quantile,
-    Sum,
-    number,
-)
+from adomnia.queries.grouping import cell_count, visible
+from adomnia.queries.measurement import Counts, Distinct, Measurement, Mode, Moments, Sum
 from adomnia.queries.question import Question
+from adomnia.queries.ranges import count_cells
+from adomnia.queries.sql.bind import MAX_CELLS
 from adomnia.queries.strategy import Strategy, plan_measurements
 
 __all__ = ["Asked", "Plan", "Step", "make_plan", "shape_of"]
-
-MAX_RANK = 10**15
-"""No table has more rows; past this an extreme is any value at all."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What the analyst offers for an answer: an epsilon or a rho, and delta for open keys."""
-
-    epsilon: Fraction | None = None
-    rho: Fraction | None = None
-    delta: Fraction | None = None
-
-
-@dataclass(frozen=True)
-class Step:
-    """One measurement and its noise; a quantile has a target and the rate of its penalties."""
-
-    measurement: Measurement
-    sensitivity: Sensitivity
-    event: Event
-    noise: Noise | None = None
-    target: Target | None = None
-    eta: Fraction = Fraction(0)
-    derived: Derived | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +40,9 @@ class Plan:
     steps: tuple[Step, ...]
     threshold: int | None = None
     priors: int | None = None
+    most: int | None = None
+    """The most rows that may count, where the sensitivity rests on it."""
+    error: Error = "rank"
 
     @property
     def shape(self) -> str:
@@ -129,20 +93,24 @@ def make_plan(question: Question, policy: Policy, asked: Asked, known: Known | N
     pairs = list(zip(found, ways, strict=True))
     paid = sum((bound.l1 if way is None else way.bound) > 0 for bound, way in pairs)
     delta = _delta(question, policy, asked)
-    share = _share(asked, max(1, paid))
+    share, scene = asked.share(max(1, paid)), Scene.of(question, policy, known)
     steps = tuple(
-        _step(measurement, bound, share, delta)
+        step_of(measurement, bound, share, delta, scene)
         if way is None
         else _derived_step(way, policy, measurement, bound, share)
         for measurement, (bound, way) in zip(strategy.measurements, pairs, strict=True)
     )
-    return Plan(question, strategy, steps, _threshold(steps, policy, delta))
+    selected = _threshold(steps, policy, delta)
+    most = policy.neighbors.most
+    return Plan(question, strategy, steps, selected, most=most, error=asked.error)
 
 
 def _sensitivity(
     question: Question, policy: Policy, measurement: Measurement, known: Known | None
 ) -> Sensitivity:
     shown = None
+    if isinstance(measurement, Mode):
+        _refuse_many(question, measurement)
     if isinstance(measurement, Distinct) and not question.open:
         shown = len(visible(question.keys, policy.attributes))  # `reading` releases no others
     setting = Setting(question.where, question.keys, policy.unit, shown)
@@ -153,6 +121,16 @@ def _sensitivity(
     if bound.l1 == 0 and not _is_public(question, measurement, policy):
         return replace(bound, l1=Fraction(1), l2_squared=Fraction(1), exact=False)
     return bound
+
+
+def _refuse_many(question: Question, mode: Mode) -> None:
+    """Every value of every cell is counted for a mode."""
+    values = (count_cells(mode.argument.range) or 0) + 1
+    if cell_count(question.keys) * values > MAX_CELLS:
+        raise QuestionError(
+            f"this mode needs more than {MAX_CELLS:,} counts: every value in every group",
+            "group more coarsely, or ask for the mode of something coarser",
+        )
 
 
 def _way(
@@ -177,7 +155,7 @@ def _derived_step(
     exact = found.measured.bound.exact and bound.exact
     l1 = bound.l1 if gaussian else found.bound * group
     l2 = found.bound * group**2 if gaussian else min(bound.l2_squared, l1**2) or l1**2
-    step = _step(measurement, Sensitivity(l1, l2, exact, argument), share, None)
+    step = step_of(measurement, Sensitivity(l1, l2, exact, argument), share)
     return replace(step, derived=found)
 
 
@@ -204,77 +182,6 @@ def _is_public(question: Question, measurement: Measurement, policy: Policy) -> 
     return counts and policy.neighbors.replaces and policy.neighbors.rows is None
 
 
-def _share(asked: Asked, parts: int) -> Asked:
-    return Asked(
-        None if asked.epsilon is None else asked.epsilon / parts,
-        None if asked.rho is None else asked.rho / parts,
-    )
-
-
-def _step(
-    measurement: Measurement, bound: Sensitivity, share: Asked, delta: Fraction | None
-) -> Step:
-    selects = delta is not None and isinstance(measurement, Counts)
-    free = bound.l1 == 0 or (share.rho is not None and bound.l2_squared == 0)
-    if free and bound.argument.startswith(PUBLIC):
-        raise QuestionError(
-            "this is already public: it follows from what was released exactly",
-            "register the released numbers too, and it is answered from them: "
-            "adomnia prior add SQL --values FILE",
-        )
-    if isinstance(measurement, Quantile):
-        return _quantile_step(measurement, bound, share)
-    if bound.l1 == 0:
-        return Step(measurement, bound, Free(), Noise("laplace", Fraction(0)))
-    if share.rho is not None and not selects:
-        variance = bound.l2_squared / (2 * share.rho)
-        event: Event = Gaussian(share.rho, _root(bound.l2_squared))
-        return Step(measurement, bound, event, Noise("gaussian", variance))
-    epsilon = _pure(share)
-    noise = Noise("laplace", bound.l1 / epsilon)
-    if selects and delta is not None:
-        return Step(measurement, bound, PartitionSelection(epsilon, delta, bound.l1), noise)
-    return Step(measurement, bound, Laplace(epsilon, bound.l1), noise)
-
-
-def _quantile_step(measurement: Quantile, bound: Sensitivity, share: Asked) -> Step:
-    epsilon = _pure(share)
-    eta = epsilon / (2 * bound.l1)
-    event = Exponential(epsilon, bound.l1)
-    return Step(measurement, bound, event, target=_target(measurement, eta), eta=eta)
-
-
-def _target(measurement: Quantile, eta: Fraction) -> Target:
-    """What is looked for. An extreme is the value at a rank a little inside, past which the
-    empty part of the domain weighs less than one row; the rank depends on the domain alone."""
-    if measurement.edge is None:
-        return Share(measurement.share)
-    candidates = number(measurement.argument).width + 1
-    rank = 1 + math.ceil(Fraction(math.log(candidates)) / eta)
-    return Rank(min(rank, MAX_RANK), from_top=measurement.edge == "max")
-
-
-def _pure(share: Asked) -> Fraction:
-    """The epsilon of a share; a rho allows the pure epsilon with epsilon²/2 = rho."""
-    if share.epsilon is not None:
-        return share.epsilon
-    return _root_below(2 * (share.rho or Fraction(0)))
-
-
-def _root_below(number: Fraction) -> Fraction:
-    small = len(str(int(1 / number))) if number > 0 else 0  # keep 40 digits of small roots too
-    scale = 10 ** (40 + small)
-    return Fraction(math.isqrt(int(number * scale * scale)), scale)
-
-
-def _root(number: Fraction) -> Fraction:
-    """The square root, exactly where it is a fraction, else just above."""
-    top, bottom = math.isqrt(number.numerator), math.isqrt(number.denominator)
-    if top * top == number.numerator and bottom * bottom == number.denominator:
-        return Fraction(top, bottom)
-    return _root_below(number) + Fraction(1, 10**40)
-
-
 def _delta(question: Question, policy: Policy, asked: Asked) -> Fraction | None:
     """The delta that selecting the groups costs; None where all keys have public values."""
     if not question.open:
@@ -284,9 +191,14 @@ def _delta(question: Question, policy: Policy, asked: Asked) -> Fraction | None:
             "a key of GROUP BY has no declared domain, so its groups cannot all be shown",
             "declare its values in the policy, or give [privacy] a delta for private selection",
         )
-    if any(s.kind in ("quantile", "min", "max") for s in question.statistics):
+    if policy.neighbors.most is not None:
         raise QuestionError(
-            "quantiles need groups whose keys have a declared domain",
+            "free-lunch privacy cannot select groups: any group may be there or not",
+            "declare the key's values in the policy",
+        )
+    if any(s.kind in ("quantile", "min", "max", "mode") for s in question.statistics):
+        raise QuestionError(
+            "quantiles and modes need groups whose keys have a declared domain",
             "declare the key's values in the policy",
         )
     return asked.delta if asked.delta is not None else policy.budget.delta / 100

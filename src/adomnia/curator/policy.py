@@ -16,12 +16,21 @@ from adomnia.curator.audit_policy import Audit, audit_section
 from adomnia.curator.domains import attributes_of
 from adomnia.curator.graph_policy import GraphSource, graph_source
 from adomnia.curator.reader import Reader, check_keys, flag, parse, text, whole
+from adomnia.errors import PolicyError
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import exact
 from adomnia.privacy.neighbors import RELATIONS, Neighbors
 from adomnia.schema.table import Attribute
 
-__all__ = ["Audit", "Policy", "PriorSource", "PublicSource", "line_of", "read_policy"]
+__all__ = [
+    "Audit",
+    "Policy",
+    "PriorSource",
+    "PublicSource",
+    "line_of",
+    "read_policy",
+    "refuse_free_lunch",
+]
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,7 @@ class Policy:
     """What a curator declared."""
 
     file: Path
-    source: str
+    source: str = field(repr=False)  # an address may hold a password
     table: str
     neighbors: Neighbors
     budget: Budget
@@ -55,7 +64,7 @@ class Policy:
     unit: str | None = None
     analysts: Mapping[str, Budget] = field(default_factory=dict)
     public: Mapping[str, PublicSource] = field(default_factory=dict)
-    ledger: str = "adomnia.ledger"
+    ledger: str = field(default="adomnia.ledger", repr=False)
     priors: tuple[PriorSource, ...] = ()
     graph: GraphSource | None = None
     universe: tuple[str, ...] | None = None
@@ -63,6 +72,8 @@ class Policy:
     confirmed: bool = False
     digest: str = ""
     audit: Audit = field(default_factory=Audit)
+    rows: int | None = None
+    """About how many rows there are, as far as that is public; no promise rests on it."""
 
     def beside(self, name: str) -> str:
         """A file named in the policy, found from where the policy is; an address stays one."""
@@ -110,6 +121,7 @@ def read_policy(file: str | Path) -> Policy:
         confirmed=flag(reader, privacy, ("privacy", "confirmed")),
         digest=hashlib.sha256(reader.text.encode()).hexdigest(),
         audit=audit_section(reader),
+        rows=whole(reader, data, ("data", "rows"), 1) if "rows" in data else None,
     )
 
 
@@ -132,6 +144,11 @@ def _neighbors(reader: Reader, privacy: Mapping[str, Any]) -> Neighbors:
         reader.fail(
             "neighbors must be one of " + ", ".join(RELATIONS), "", ("privacy", "neighbors")
         )
+    if relation == "free-lunch":
+        return _free_lunch(reader, privacy)
+    if "most" in privacy:
+        hint = 'it goes with neighbors = "free-lunch"'
+        reader.fail("most is for free-lunch privacy", hint, ("privacy", "most"))
     rows = None
     if "unit" in privacy:
         if "max_rows" not in privacy:
@@ -148,6 +165,42 @@ def _neighbors(reader: Reader, privacy: Mapping[str, Any]) -> Neighbors:
         ("privacy", "neighbors"), lambda: Neighbors(relation, rows, group)
     )
     return found
+
+
+_ALONE = ("unit", "max_rows", "group", "universe", "max_group")
+
+
+def _free_lunch(reader: Reader, privacy: Mapping[str, Any]) -> Neighbors:
+    """Any two tables; what makes single rows or exact releases special does not go with it."""
+    if "most" not in privacy:
+        reader.fail(
+            "free-lunch privacy needs most: the largest number of rows, which is public",
+            "for example most = 100000; a table with more rows is answered as an empty one",
+            ("privacy", "neighbors"),
+        )
+    for name in _ALONE:
+        if name in privacy:
+            said = f"{name} does not go with free-lunch neighbors: any two tables are alike already"
+            reader.fail(said, f"leave out {name}", ("privacy", name))
+    for section in ("prior", "graph"):
+        if section in reader.tree:
+            said = f"[{section}] does not go with free-lunch neighbors: {LUNCH}"
+            reader.fail(said, "use unbounded or bounded neighbors", (section,))
+    return Neighbors("free-lunch", most=whole(reader, privacy, ("privacy", "most"), 1))
+
+
+def refuse_free_lunch(policy: Policy, what: str) -> None:
+    """Refuse what knows how far single rows go, and not how far any two tables are apart."""
+    if policy.neighbors.most is not None:
+        raise PolicyError(
+            f"{what} with free-lunch neighbors: {LUNCH}",
+            "use unbounded or bounded neighbors",
+            str(policy.file),
+            line_of(policy, ("privacy", "neighbors")),
+        )
+
+
+LUNCH = "they answer questions in SQL, nearly uselessly, and nothing else"
 
 
 def _budget(reader: Reader, part: Mapping[str, Any], path: tuple[str, ...]) -> Budget:

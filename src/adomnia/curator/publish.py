@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from adomnia.curator.consistent import MOST_CELLS, Consistent, agreeing
 from adomnia.curator.desk import Desk
 from adomnia.curator.doors import computed
+from adomnia.curator.policy import refuse_free_lunch
 from adomnia.curator.register import registered
 from adomnia.curator.repricing import moves
 from adomnia.curator.sides import MOST_VALUES, side_of
@@ -103,6 +104,7 @@ def prospect(desk: Desk, order: Order) -> Prospect:
 
 
 def _prospect(desk: Desk, order: Order) -> Prospect:
+    refuse_free_lunch(desk.policy, "tables are not released")
     workload = _workload(desk, order)
     if order.method in METHODS:
         kind = "gaussian" if order.loss.rho else "laplace"

@@ -14,13 +14,14 @@ from adomnia.errors import AdomniaError, PolicyError
 __all__ = ["SECTIONS", "Reader", "check_keys", "flag", "parse", "text", "whole"]
 
 SECTIONS: Mapping[str, frozenset[str]] = {
-    "data": frozenset({"source", "table"}),
+    "data": frozenset({"source", "table", "rows"}),
     "privacy": frozenset(
         {
             "neighbors",
             "unit",
             "max_rows",
             "group",
+            "most",
             "epsilon",
             "delta",
             "rho",

@@ -14,15 +14,26 @@ from adomnia.curator.derived import Derived
 from adomnia.curator.plan import Plan, Step
 from adomnia.engines.engine import Engine, Request
 from adomnia.errors import MachineryError
+from adomnia.mechanisms.choosing import choose_modes
 from adomnia.mechanisms.conditioned import add_conditioned
 from adomnia.mechanisms.keyed import release_keyed
 from adomnia.mechanisms.margin import Noise
-from adomnia.mechanisms.mechanism import add_gaussian, add_laplace, choose_quantiles
+from adomnia.mechanisms.mechanism import (
+    add_gaussian,
+    add_laplace,
+    choose_quantiles,
+    noisy_quantiles,
+)
+from adomnia.mechanisms.row_limit import limit_histogram, limit_rows
 from adomnia.queries.grouping import cell_count, visible
-from adomnia.queries.measurement import Counts, Distinct, Quantile, number, width_of
+from adomnia.queries.measurement import Counts, Distinct, Mode, Quantile, number, width_of
+from adomnia.queries.ranges import count_cells
+from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
-__all__ = ["Reading", "Readings", "from_json", "take", "to_json"]
+__all__ = ["Reading", "Readings", "from_json", "measured", "take", "to_json"]
+
+ROWS = Counts((None,))
 
 
 @dataclass(frozen=True)
@@ -30,7 +41,8 @@ class Reading:
     """Noisy components, one row per cell; `terms` says of how many draws each cell is a sum.
 
     Cells that are `tied` share draws. `fitted` ones were moved to agree with what is public.
-    Of noise inside the kernel, `widths` say how far each cell strays at each of its levels.
+    Of noise inside the kernel, `widths` say how far each cell strays at each of its levels. The
+    `law` names noise that follows the data.
     """
 
     values: NDArray[Any]
@@ -40,6 +52,7 @@ class Reading:
     tied: bool = False
     fitted: bool = False
     widths: NDArray[np.float64] | None = None
+    law: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,11 +70,13 @@ def take(plan: Plan, table: Table, engine: Engine) -> Readings:
     request = Request(table, question.where, question.keys, additive)
     if plan.threshold is not None:
         return _keyed(plan, request, engine)
-    sealed = iter(engine.measure(request) if additive else ())
+    sealed = iter(measured(engine, request, plan.most) if additive else ())
     parts = []
     for step in plan.steps:
         if isinstance(step.measurement, Quantile):
-            parts.append(_quantile(step, request, engine))
+            parts.append(_quantile(step, request, engine, plan.most))
+        elif isinstance(step.measurement, Mode):
+            parts.append(_mode(step, step.measurement, request, engine, plan.most))
         elif step.derived is not None:
             parts.append(_derived(step, step.derived, request, engine))
         else:
@@ -69,9 +84,18 @@ def take(plan: Plan, table: Table, engine: Engine) -> Readings:
     return Readings(tuple(parts))
 
 
+def measured(engine: Engine, request: Request, most: int | None) -> tuple[Sealed[Any], ...]:
+    """What the request measures, of no more than `most` rows where that is set, sealed."""
+    if most is None:
+        return engine.measure(request)
+    wanted = (*request.measurements, ROWS)  # in one statement: of the same state of the data
+    *found, rows = engine.measure(replace(request, measurements=wanted))
+    return tuple(limit_rows(part, rows, most) for part in found)
+
+
 def _is_plain(step: Step) -> bool:
     """Whether all of it is measured, with noise on each component."""
-    return not isinstance(step.measurement, Quantile) and step.derived is None
+    return not isinstance(step.measurement, Quantile | Mode) and step.derived is None
 
 
 def _derived(step: Step, derived: Derived, request: Request, engine: Engine) -> Reading:
@@ -119,12 +143,28 @@ def _visible(found: Reading, step: Step, request: Request) -> Reading:
     return replace(found, values=values)
 
 
-def _quantile(step: Step, request: Request, engine: Engine) -> Reading:
+def _quantile(step: Step, request: Request, engine: Engine, most: int | None) -> Reading:
     assert isinstance(step.measurement, Quantile)
     assert step.target is not None
     spread, cells = number(step.measurement.argument), cell_count(request.keys)
     sealed = engine.histogram(request, step.measurement)
-    chosen = choose_quantiles(sealed, cells, spread.low, spread.high, step.target, step.eta)
+    if most is not None:
+        sealed = limit_histogram(sealed, most)
+    if step.smooth is None:
+        chosen = choose_quantiles(sealed, cells, spread.low, spread.high, step.target, step.eta)
+    else:
+        grid = (spread.low, spread.high)
+        chosen = noisy_quantiles(sealed, cells, grid, step.target, step.smooth)
+    return Reading(chosen.reshape(-1, 1), None, np.ones(cells, np.int64), step.eta, law=step.law)
+
+
+def _mode(step: Step, mode: Mode, request: Request, engine: Engine, most: int | None) -> Reading:
+    """The place of each cell's mode among the values, from a count of every value."""
+    values, cells = count_cells(mode.argument.range), cell_count(request.keys)
+    assert values is not None
+    by_value = Request(request.table, request.where, (*request.keys, mode.argument), (ROWS,))
+    (sealed,) = measured(engine, by_value, most)
+    chosen = choose_modes(sealed, cells, values, step.eta)
     return Reading(chosen.reshape(-1, 1), None, np.ones(cells, np.int64), step.eta)
 
 
@@ -164,6 +204,7 @@ def _part_json(part: Reading) -> dict[str, Any]:
         **({"tied": True} if part.tied else {}),
         **({"fitted": True} if part.fitted else {}),
         **({} if part.widths is None else {"widths": part.widths.tolist()}),
+        **({"law": part.law} if part.law else {}),
     }
 
 
@@ -188,4 +229,5 @@ def _part(part: Any) -> Reading:
     terms = np.array(part["terms"] or [1] * len(values), dtype=np.int64)
     tied, fitted = part.get("tied", False), part.get("fitted", False)
     widths = None if part.get("widths") is None else np.array(part["widths"], np.float64)
-    return Reading(values, noise, terms, Fraction(part["eta"]), tied, fitted, widths)
+    eta, law = Fraction(part["eta"]), part.get("law", "")
+    return Reading(values, noise, terms, eta, tied, fitted, widths, law)

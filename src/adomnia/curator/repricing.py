@@ -31,7 +31,17 @@ from adomnia.queries.strategy import plan_measurements
 
 __all__ = ["Repricing", "moves"]
 
-Priced = events.Laplace | events.Gaussian | events.Exponential | events.PartitionSelection
+Priced = (
+    events.Laplace
+    | events.Gaussian
+    | events.Exponential
+    | events.PartitionSelection
+    | events.PermuteAndFlip
+    | events.SmoothNoise
+    | events.NoisyMax
+    | events.AboveThreshold
+    | events.Auction
+)
 
 
 @dataclass(frozen=True)
@@ -183,12 +193,14 @@ def _scaled(event: Priced, grown: _Growth) -> Priced:
         return events.Gaussian(event.rho * square, apart)
     factor = max(Fraction(1), grown.times)
     epsilon, apart = event.epsilon * factor, event.sensitivity * factor
-    if isinstance(event, events.PartitionSelection):
-        return events.PartitionSelection(epsilon, _group_delta(event, factor), apart)
+    if isinstance(event, events.PartitionSelection | events.SmoothNoise):
+        return type(event)(epsilon, _group_delta(event, factor), apart)
     return replace(event, epsilon=epsilon, sensitivity=apart)
 
 
-def _group_delta(event: events.PartitionSelection, factor: Fraction) -> Fraction:
+def _group_delta(
+    event: events.PartitionSelection | events.SmoothNoise, factor: Fraction
+) -> Fraction:
     """Of so many steps at once: no more than m e^((m-1) epsilon) delta."""
     steps = math.ceil(factor)
     power = float((steps - 1) * event.epsilon)

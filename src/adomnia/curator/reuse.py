@@ -20,7 +20,7 @@ from adomnia.curator.reading import Reading, Readings
 from adomnia.mechanisms.margin import Noise
 from adomnia.queries.expression import Call, Column, Expr, columns, rewrite
 from adomnia.queries.grouping import axes, cell_count
-from adomnia.queries.measurement import Counts, Measurement, Moments, Quantile, Sum, width_of
+from adomnia.queries.measurement import Counts, Measurement, Mode, Moments, Quantile, Sum, width_of
 from adomnia.queries.operations import evaluate
 
 __all__ = ["Known", "Memory", "agreeing", "reuse"]
@@ -55,7 +55,7 @@ class Memory:
 
     def add(self, known: Known) -> None:
         """Take in one more released measurement."""
-        place = (known.where, known.keys, known.measurement)
+        place = (known.where, known.keys, known.measurement, known.reading.law)
         old = self._same.get(place)
         if old is None or _sharper(known.reading, old.reading):
             self._same[place] = known
@@ -63,7 +63,7 @@ class Memory:
     def candidates(self, plan: Plan, step: Step) -> Iterator[Known]:
         """The same measurement if there is one, then tables that might be summed to it."""
         question = plan.question
-        same = self._same.get((question.where, question.keys, step.measurement))
+        same = self._same.get((question.where, question.keys, step.measurement, step.law))
         if same is not None:
             yield same
         if isinstance(step.measurement, Counts | Sum | Moments):
@@ -140,8 +140,8 @@ def _hopeless(step: Step, reading: Reading) -> bool:
 
 def _accurate(step: Step, reading: Reading) -> bool:
     """Whether the reading is at least as sharp as the step would make it."""
-    if isinstance(step.measurement, Quantile):
-        return reading.eta >= step.eta
+    if isinstance(step.measurement, Quantile | Mode):
+        return reading.law == step.law and reading.eta >= step.eta
     if reading.noise is None or step.noise is None:
         return False
     return _spread(reading, reading.noise) <= _variance(step.noise) * (1 + 1e-12)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from adomnia.curator import reading
+from adomnia.curator import reading, selecting
 from adomnia.curator.answer import Answer, Table, tabulate
 from adomnia.curator.described import Described, describe, without_data
 from adomnia.curator.desk import Desk
@@ -15,7 +15,9 @@ from adomnia.curator.doors import computed, confidence_of
 from adomnia.curator.forecast import Forecast, cost_of, forecast, search
 from adomnia.curator.independence import Independence, examine
 from adomnia.curator.plan import Asked, Plan, make_plan
+from adomnia.curator.quantiles import error_of
 from adomnia.curator.reuse import agreeing, reuse
+from adomnia.curator.selecting import Above, Chosen, Door
 from adomnia.curator.watch import Watch
 from adomnia.errors import QuestionError
 from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, least, left, reserve
@@ -54,18 +56,19 @@ class Session:
         confidence: float = 0.95,
         key: str | None = None,
         watch: Watch | None = None,
+        error: str = "rank",
     ) -> Answer:
         """A private answer to the statement, paid from the ledger.
 
         What is the same for all data needs no epsilon. A request that is repeated with the same
         `key` gets the same answer and is paid once. A `watch` is told how far it is, and can end
-        it.
+        it. `error` says what shall be small of a quantile: the error of its rank, or of its value.
         """
         confidence = confidence_of(confidence)
         question = self.desk.bind(sql)
         if question.public:
             return self._free(sql, question, confidence)
-        asked = _asked(epsilon, rho, delta)
+        asked = _asked(epsilon, rho, delta, error)
         watch = watch or Watch()
         plan = self._plan(sql, asked)
         watch.stage("planned")
@@ -74,7 +77,7 @@ class Session:
         if known is not None:
             known = agreeing(plan, known)
         event: Event = Free() if known is not None else plan.event
-        request = json.dumps([sql, *(str(part) for part in vars(asked).values()), confidence])
+        request = json.dumps([sql, *asked.told, confidence])
         booking = Reservation(
             self.analyst, self.name, key, sql, event, request, plan.priors, plan.measured
         )
@@ -103,7 +106,35 @@ class Session:
         who = (self.analyst, self.name, self.budgets)
         return examine(self.desk, who, (first, second), exact(epsilon))
 
-    def plan(
+    def noisy_max(
+        self, conditions: Sequence[str], epsilon: Amount, *, confidence: float = 0.95
+    ) -> Chosen:
+        """The SQL condition that (nearly) the most rows meet; its count stays private."""
+        return selecting.noisy_max(self._door, conditions, epsilon, confidence)
+
+    def above(
+        self,
+        threshold: int,
+        conditions: Sequence[str],
+        epsilon: Amount,
+        *,
+        cutoff: int = 1,
+        confidence: float = 0.95,
+    ) -> Above:
+        """Which SQL conditions more rows meet than a threshold, until `cutoff` are found."""
+        return selecting.above(self._door, threshold, conditions, epsilon, cutoff, confidence)
+
+    def auction(
+        self, column: str, prices: Sequence[Amount], epsilon: Amount, *, confidence: float = 0.95
+    ) -> Chosen:
+        """One of the prices, nearly the one that brings most from bids in the column."""
+        return selecting.auction(self._door, column, prices, epsilon, confidence)
+
+    @property
+    def _door(self) -> Door:
+        return Door(self.desk, self.analyst, self.name, self.budgets)
+
+    def plan(  # noqa: PLR0913 (as above)
         self,
         sql: str,
         epsilon: Amount | None = None,
@@ -112,15 +143,17 @@ class Session:
         delta: Amount | None = None,
         margin: float | None = None,
         confidence: float = 0.95,
+        error: str = "rank",
     ) -> Forecast:
         """The error an answer would have, or the epsilon that a margin needs; spends nothing."""
         confidence = confidence_of(confidence)
         if margin is None:
-            return forecast(self._plan(sql, _asked(epsilon, rho, delta)), confidence)
+            return forecast(self._plan(sql, _asked(epsilon, rho, delta, error)), confidence)
         if epsilon is not None or rho is not None:
             raise QuestionError("either a loss or a margin", "leave one of them out")
         extra = None if delta is None else exact(delta, "delta")
-        return search(lambda e: self._plan(sql, Asked(e, None, extra)), margin, confidence)
+        told = error_of(error)
+        return search(lambda e: self._plan(sql, Asked(e, None, extra, told)), margin, confidence)
 
     def remaining(self) -> Mapping[str, Fraction]:
         """What this analyst can still spend."""
@@ -177,13 +210,15 @@ def _told(
     )
 
 
-def _asked(epsilon: Amount | None, rho: Amount | None, delta: Amount | None) -> Asked:
+def _asked(
+    epsilon: Amount | None, rho: Amount | None, delta: Amount | None, error: str = "rank"
+) -> Asked:
     if (epsilon is None) == (rho is None):
         raise QuestionError("an answer costs an epsilon or a rho", "for example epsilon = 0.1")
     small = None if delta is None else exact(delta, "delta")
     if small is not None and small >= 1:
         raise QuestionError("delta must be below one", "for example delta = 1e-9")
     if epsilon is not None:
-        return Asked(exact(epsilon), None, small)
+        return Asked(exact(epsilon), None, small, error_of(error))
     assert rho is not None
-    return Asked(None, exact(rho, "rho"), small)
+    return Asked(None, exact(rho, "rho"), small, error_of(error))

@@ -163,7 +163,7 @@ class _Sampler:
     def _accepted(self, rest: NDArray[Any], scale: Fraction) -> NDArray[np.bool_]:
         """True with probability exp(-rest/scale), floats deciding only what they prove."""
         uniform = self._bits.words(rest.size)
-        chance = exponential._exponentials(rest, 1 / scale)  # to 1e-12 of itself
+        chance = exponential.exponentials(rest, 1 / scale)  # to 1e-12 of itself
         point = uniform * 2.0**-64
         slack = 4e-12 * chance + 2.0**-62
         accepted: NDArray[np.bool_] = point < chance - slack

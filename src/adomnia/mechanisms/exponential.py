@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from adomnia.mechanisms.randomness import GUARD, SYSTEM, Bits, Interval, resolve
 
-__all__ = ["choose", "coin", "enclose", "under"]
+__all__ = ["choose", "coin", "enclose", "exponentials", "under"]
 
 CHUNK = 8192
 CLAMP = 700.0
@@ -126,7 +126,7 @@ def _filter(
 
     def chunk(start: int) -> NDArray[np.float64]:
         part = slice(start, start + CHUNK)
-        return _floats(multiplicities[part], top) * _exponentials(gaps[part], eta)
+        return _floats(multiplicities[part], top) * exponentials(gaps[part], eta)
 
     ends = np.cumsum([chunk(start).sum() for start in starts])
     total = float(ends[-1])
@@ -153,7 +153,7 @@ def _floats(multiplicities: NDArray[Any], top: int) -> NDArray[np.float64]:
     return np.array([float(Fraction(int(many), top)) for many in multiplicities])
 
 
-def _exponentials(gaps: NDArray[Any], eta: Fraction) -> NDArray[np.float64]:
+def exponentials(gaps: NDArray[Any], eta: Fraction) -> NDArray[np.float64]:
     """exp(-min(eta * gap, 700)) to within 1e-12 of itself, from IEEE sums and products only."""
     if gaps.dtype == object or not 2**-900 < eta < 2**900:
         x = np.array([float(min(eta * int(gap), Fraction(700))) for gap in gaps])

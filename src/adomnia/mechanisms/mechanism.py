@@ -10,12 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.mechanisms import gaussian, laplace
+from adomnia.mechanisms.admissible import Admissible
 from adomnia.mechanisms.quantile import Target, quantile
 from adomnia.mechanisms.randomness import SYSTEM, Bits
+from adomnia.mechanisms.smooth import Grid, smooth_quantile
 from adomnia.mechanisms.unseal import unseal
 from adomnia.schema.sealed import Sealed
 
-__all__ = ["add_gaussian", "add_laplace", "choose_quantiles", "select_keys", "select_partitions"]
+__all__ = [
+    "add_gaussian",
+    "add_laplace",
+    "choose_quantiles",
+    "noisy_quantiles",
+    "select_keys",
+    "select_partitions",
+]
 
 SAFE = 1 << 62
 Cells = dict[int, tuple[NDArray[Any], NDArray[Any]]]
@@ -90,6 +99,23 @@ def choose_quantiles(  # noqa: PLR0913, PLR0917
         values, counts = exact.get(cell, (NOTHING, NOTHING))
         chosen[cell] = quantile(values, counts, low, high, target, eta, bits)
     return chosen
+
+
+def noisy_quantiles(
+    sealed: Sealed[Cells],
+    cells: int,
+    grid: Grid,
+    target: Target,
+    noise: Admissible,
+    bits: Bits = SYSTEM,
+) -> NDArray[Any]:
+    """One quantile for each cell with noise that follows its smooth sensitivity (`smooth.md`)."""
+    exact = unseal(sealed)
+    found = np.empty(cells, object)
+    for cell in range(cells):
+        values, counts = exact.get(cell, (NOTHING, NOTHING))
+        found[cell] = smooth_quantile(values, counts, grid, target, noise, bits)
+    return found
 
 
 def select_partitions(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,7 +17,7 @@ from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.mechanisms.select import Scores, lattice, rate
 from adomnia.privacy.loss import Amount
 
-__all__ = ["Gap", "noisy_max", "noisy_max_gap"]
+__all__ = ["Gap", "noisy_max", "noisy_max_gap", "noisy_max_margin"]
 
 SAFE = 1 << 61
 
@@ -50,6 +51,18 @@ def noisy_max(
     noisy = _sum(whole, np.where(drawn < 0, -1 - drawn, drawn))  # folded: geometric
     tied = np.flatnonzero(noisy == noisy.max())
     return int(tied[bits.below(tied.size)])
+
+
+def noisy_max_margin(candidates: int, eta: Fraction, confidence: float) -> int:
+    """By how many steps the score of `noisy_max` may fall short of the best one, on any data."""
+    if candidates < 1 or not 0 < confidence < 1:
+        raise QuestionError("a margin needs a candidate, and a confidence between 0 and 1")
+    doubt = 1 - Fraction(str(confidence))
+    odds = (candidates - 1) / (doubt * (1 + Fraction(math.exp(-min(float(eta), 700.0)))))
+    if odds <= 1:
+        return 0
+    logarithm = math.log(odds.numerator) - math.log(odds.denominator)
+    return math.ceil((Fraction(logarithm) + Fraction(1, 10**9)) / eta) - 1
 
 
 def noisy_max_gap(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from adomnia.mechanisms.exponential import choose
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 
-__all__ = ["Rank", "Share", "Target", "quantile", "rank_margin", "sensitivity"]
+__all__ = ["Rank", "Share", "Target", "penalties", "quantile", "rank_margin", "runs", "sensitivity"]
 
 SAFE = 1 << 61
 
@@ -69,12 +69,12 @@ def quantile(  # noqa: PLR0913, PLR0917
 
     `values` are the distinct values present, ascending, and `counts` their numbers of rows.
     """
-    starts, sizes, below, upto = _groups(values, counts, (low, high))
+    starts, sizes, below, upto = runs(values, counts, (low, high))
     group = choose(penalties(below, upto, int(counts.sum()), target), sizes, eta, bits)
     return int(starts[group]) + bits.below(int(sizes[group]))
 
 
-def _groups(
+def runs(
     values: NDArray[Any], counts: NDArray[Any], grid: tuple[int, int]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
     """Runs of the grid with equal penalties: first point, length, #{x < o} and #{x <= o}."""

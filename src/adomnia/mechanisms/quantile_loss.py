@@ -14,11 +14,18 @@ from numpy.typing import NDArray
 from adomnia.errors import QuestionError
 from adomnia.mechanisms import waring
 from adomnia.mechanisms.admissible import SmoothLaplace, SmoothWaring
-from adomnia.mechanisms.quantile import Share, Target, _groups, penalties, sensitivity
+from adomnia.mechanisms.quantile import Share, Target, penalties, runs, sensitivity
 from adomnia.mechanisms.smooth import exact_quantile, smooth_sensitivity
 from adomnia.privacy.loss import Amount, exact
 
-__all__ = ["Mechanism", "QuantileLoss", "Reference", "quantile_loss"]
+__all__ = [
+    "Mechanism",
+    "QuantileLoss",
+    "Reference",
+    "exponential_error",
+    "quantile_loss",
+    "smooth_error",
+]
 
 Mechanism = Literal["exponential", "waring", "laplace"]
 Tally = tuple[NDArray[Any], NDArray[Any]]
@@ -59,53 +66,68 @@ def _is_between(share: Share, rows: int) -> bool:
 
 @dataclass(frozen=True)
 class QuantileLoss:
-    """The mean absolute error of each mechanism in grid steps; None where no delta is paid."""
+    """The mean absolute error of each mechanism in grid steps; None where it is no choice: no
+    delta is paid, or epsilon is too small for noise that follows the data."""
 
     exponential: float
-    waring: float
+    waring: float | None
     laplace: float | None = None
 
     def better(self, loss: Literal["value", "rank"] = "value") -> Mechanism:
         """The mechanism to use. Only the exponential one bounds the rank on any data."""
+        heavy = math.inf if self.waring is None else self.waring
         light = math.inf if self.laplace is None else self.laplace
-        if loss == "rank" or self.exponential <= min(self.waring, light):
+        if loss == "rank" or self.exponential <= min(heavy, light):
             return "exponential"
-        return "laplace" if light < self.waring else "waring"
+        return "laplace" if light < heavy else "waring"
 
 
 def quantile_loss(
     reference: Reference, epsilon: Amount, delta: Amount | None = None
 ) -> QuantileLoss:
     """What each mechanism errs by on the reference table, at this loss; spends nothing."""
-    table, paid = reference.table(), exact(epsilon)
-    found = QuantileLoss(_exponential(reference, table, paid), _waring(reference, table, paid))
-    if delta is None:
-        return found
-    noise = SmoothLaplace(paid, exact(delta, "delta"))
-    scale = float(noise.scale(_smooth(reference, table, noise.beta)))
-    size = sum(_laplace_size(scale, room) for room in _rooms(reference, table)) / 2
-    return QuantileLoss(found.exponential, found.waring, size)
+    paid = exact(epsilon)
+    eta = paid / (2 * sensitivity(reference.target, reference.changed))
+    light = None if delta is None else SmoothLaplace(paid, exact(delta, "delta"))
+    return QuantileLoss(
+        exponential_error(reference, eta),
+        smooth_error(reference, SmoothWaring(paid)),
+        None if light is None else smooth_error(reference, light),
+    )
 
 
-def _exponential(reference: Reference, table: Tally, epsilon: Fraction) -> float:
-    grid, target = (reference.low, reference.high), reference.target
-    starts, sizes, below, upto = _groups(*table, grid)
-    gaps = penalties(below, upto, int(table[1].sum()), target)
-    eta = epsilon / (2 * sensitivity(target, reference.changed))
+def exponential_error(reference: Reference, eta: Fraction, aimed: Target | None = None) -> float:
+    """The mean absolute error of the exponential mechanism with this rate, in grid steps.
+
+    `aimed` is what it looks for, where that is not the target itself: an extreme is looked for
+    a few ranks inside.
+    """
+    table, grid = reference.table(), (reference.low, reference.high)
+    starts, sizes, below, upto = runs(*table, grid)
+    gaps = penalties(below, upto, int(table[1].sum()), aimed or reference.target)
     exponents = (gaps - gaps.min()).astype(np.float64) * float(eta)
     weights = sizes.astype(np.float64) * np.exp(-np.minimum(exponents, 700))
-    middle = (starts - exact_quantile(*table, grid, target)).astype(np.float64) + (sizes - 1) / 2
-    return float((weights * np.abs(middle.astype(np.float64))).sum() / weights.sum())
+    truth = exact_quantile(*table, grid, reference.target)
+    ends = (starts - truth).astype(np.float64), (starts + sizes - 1 - truth).astype(np.float64)
+    return float((weights * _mean_distance(*ends)).sum() / weights.sum())
 
 
-def _waring(reference: Reference, table: Tally, epsilon: Fraction) -> float:
-    noise = SmoothWaring(epsilon)
-    scale = float(noise.scale(_smooth(reference, table, noise.beta)))
-    return sum(waring.mean_size(scale, room) for room in _rooms(reference, table)) / 2
+def _mean_distance(first: NDArray[Any], last: NDArray[Any]) -> NDArray[Any]:
+    """The mean of |d| over the whole numbers first..last, which may lie on both sides of 0."""
+    whole = np.abs(first + last) / 2
+    across = (first < 0) & (last > 0)
+    both = (first * (first - 1) + last * (last + 1)) / (2 * (last - first + 1))
+    found: NDArray[Any] = np.where(across, both, whole)
+    return found
 
 
-def _smooth(reference: Reference, table: Tally, beta: Fraction) -> Fraction:
-    return smooth_sensitivity(*table, (reference.low, reference.high), reference.target, beta)
+def smooth_error(reference: Reference, noise: SmoothWaring | SmoothLaplace) -> float:
+    """The mean absolute error of noise that follows the smooth sensitivity, in grid steps."""
+    table = reference.table()
+    grid, target = (reference.low, reference.high), reference.target
+    scale = float(noise.scale(smooth_sensitivity(*table, grid, target, noise.beta)))
+    size = waring.mean_size if isinstance(noise, SmoothWaring) else _laplace_size
+    return sum(size(scale, room) for room in _rooms(reference, table)) / 2
 
 
 def _rooms(reference: Reference, table: Tally) -> tuple[int, int]:

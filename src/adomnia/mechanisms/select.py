@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.exponential import CHUNK, _exponentials, under
+from adomnia.mechanisms.exponential import CHUNK, exponentials, under
 from adomnia.mechanisms.randomness import SYSTEM, Bits, narrow
 from adomnia.privacy.loss import Amount, exact
 
@@ -116,7 +116,7 @@ def _heads(gaps: NDArray[Any], eta: Fraction, bits: Bits) -> NDArray[np.intp]:
     for start in range(0, gaps.size, CHUNK):
         part = slice(start, start + CHUNK)
         first = drawn[part].astype(np.float64)
-        odds = _exponentials(gaps[part], eta) * (1 << WIDTH)
+        odds = exponentials(gaps[part], eta) * (1 << WIDTH)
         found[part] = first + 1 <= odds * (1 - SLACK)
         for doubt in np.flatnonzero((first < odds * (1 + SLACK)) & ~found[part]) + start:
             found[doubt] = under(int(drawn[doubt]), WIDTH, eta * int(gaps[doubt]), bits)

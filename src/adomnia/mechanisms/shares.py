@@ -159,7 +159,7 @@ def _thin(jumps: _Jumps, scale: Fraction, bits: Bits) -> NDArray[np.bool_]:
     """Whether each candidate is kept, by floats where they are certain, else by integers."""
     drawn = (bits.words(jumps.size.size) >> np.uint64(64 - WORD)).astype(np.int64)
     point = drawn * 2.0**-WORD
-    chance = exponential._exponentials(jumps.size, 1 / scale)  # to 1e-12 of itself
+    chance = exponential.exponentials(jumps.size, 1 / scale)  # to 1e-12 of itself
     chance *= jumps.start / jumps.size * np.exp2(jumps.zeros)
     kept: NDArray[np.bool_] = point < chance - SLACK
     for place in np.flatnonzero(np.abs(point - chance) <= SLACK):

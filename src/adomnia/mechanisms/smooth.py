@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.admissible import Admissible
-from adomnia.mechanisms.exponential import _exponentials
+from adomnia.mechanisms.exponential import exponentials
 from adomnia.mechanisms.quantile import Rank, Target
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 
@@ -139,8 +139,8 @@ def _largest(below: _Side, above: _Side, beta: Fraction) -> float:
     The farther one goes down the less far up is worth it, so rows are halved and columns shared
     out between the halves: O(k log k) for k values within reach (`smooth.md`, lemma 3).
     """
-    rows, row_weights = below.distances, _exponentials(below.offsets, beta)
-    columns, weights = above.distances, _exponentials(above.offsets, beta)
+    rows, row_weights = below.distances, exponentials(below.offsets, beta)
+    columns, weights = above.distances, exponentials(above.offsets, beta)
     best = 0.0
     tasks = [(0, rows.size, 0, columns.size)]
     while tasks:

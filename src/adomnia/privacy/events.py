@@ -16,13 +16,18 @@ from adomnia.errors import LedgerError
 from adomnia.privacy.loss import Loss
 
 __all__ = [
+    "AboveThreshold",
+    "Auction",
     "Composed",
     "Event",
     "Exponential",
     "Free",
     "Gaussian",
     "Laplace",
+    "NoisyMax",
     "PartitionSelection",
+    "PermuteAndFlip",
+    "SmoothNoise",
     "from_json",
     "loss",
     "to_json",
@@ -63,6 +68,51 @@ class PartitionSelection:
 
 
 @dataclass(frozen=True)
+class PermuteAndFlip:
+    """One choice per cell by permute-and-flip (pure epsilon in all cells together)."""
+
+    epsilon: Fraction
+    sensitivity: Fraction
+
+
+@dataclass(frozen=True)
+class SmoothNoise:
+    """A quantile per cell with noise that follows its smooth sensitivity; delta 0 is pure.
+
+    `sensitivity` is the number of single rows whose moves make up a neighbour.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    sensitivity: Fraction
+
+
+@dataclass(frozen=True)
+class NoisyMax:
+    """The place of the largest of several counts after noise (pure epsilon)."""
+
+    epsilon: Fraction
+    sensitivity: Fraction
+
+
+@dataclass(frozen=True)
+class AboveThreshold:
+    """Which counts are above a threshold, until `cutoff` of them are (pure epsilon)."""
+
+    epsilon: Fraction
+    sensitivity: Fraction
+    cutoff: Fraction
+
+
+@dataclass(frozen=True)
+class Auction:
+    """One price of a public list, by its revenue (pure epsilon)."""
+
+    epsilon: Fraction
+    sensitivity: Fraction
+
+
+@dataclass(frozen=True)
 class Free:
     """Nothing read: the answer came from what had been released before."""
 
@@ -74,13 +124,30 @@ class Composed:
     parts: tuple[Event, ...]
 
 
-Event = Laplace | Gaussian | Exponential | PartitionSelection | Free | Composed
+Event = (
+    Laplace
+    | Gaussian
+    | Exponential
+    | PartitionSelection
+    | PermuteAndFlip
+    | SmoothNoise
+    | NoisyMax
+    | AboveThreshold
+    | Auction
+    | Free
+    | Composed
+)
 
 _KINDS: Mapping[str, type[Any]] = {
     "laplace": Laplace,
     "gaussian": Gaussian,
     "exponential": Exponential,
     "partition-selection": PartitionSelection,
+    "permute-and-flip": PermuteAndFlip,
+    "smooth-noise": SmoothNoise,
+    "noisy-max": NoisyMax,
+    "above-threshold": AboveThreshold,
+    "auction": Auction,
     "free": Free,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
@@ -89,6 +156,11 @@ _LOSSES: Mapping[type[Any], Callable[[Any], Loss]] = {
     Gaussian: lambda event: Loss.concentrated(event.rho),
     Exponential: lambda event: Loss.pure(event.epsilon),
     PartitionSelection: lambda event: Loss.approximate(event.epsilon, event.delta),
+    PermuteAndFlip: lambda event: Loss.pure(event.epsilon),
+    SmoothNoise: lambda event: Loss.approximate(event.epsilon, event.delta),
+    NoisyMax: lambda event: Loss.pure(event.epsilon),
+    AboveThreshold: lambda event: Loss.pure(event.epsilon),
+    Auction: lambda event: Loss.pure(event.epsilon),
     Free: lambda event: Loss(),
     Composed: lambda event: sum((loss(part) for part in event.parts), Loss()),
 }

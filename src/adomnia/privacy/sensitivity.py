@@ -19,6 +19,7 @@ from adomnia.queries.measurement import (
     Counts,
     Distinct,
     Measurement,
+    Mode,
     Moments,
     Quantile,
     Sum,
@@ -77,6 +78,8 @@ class _Row:
 @lru_cache(maxsize=1024)
 def sensitivity(measurement: Measurement, setting: Setting, neighbors: Neighbors) -> Sensitivity:
     """The sensitivity of one measurement under a neighbour relation; proven in `sensitivity.md`."""
+    if neighbors.most is not None:
+        return _any_two(measurement, setting, neighbors.most)
     if isinstance(measurement, Distinct):
         return _distinct(measurement.argument, setting, neighbors)
     row = _row(measurement, setting)
@@ -88,6 +91,18 @@ def sensitivity(measurement: Measurement, setting: Setting, neighbors: Neighbors
     times = (neighbors.rows or 1) * neighbors.group
     exact = _is_reached(row, measurement, setting, neighbors)
     return Sensitivity(Fraction(l1 * times), Fraction(l2 * times**2), exact, _say(neighbors))
+
+
+def _any_two(measurement: Measurement, setting: Setting, most: int) -> Sensitivity:
+    """Between any two tables of at most so many rows: each changed, or each new
+    (`free_lunch.md`)."""
+    ways = [sensitivity(measurement, setting, Neighbors(name, group=most)) for name in _WAYS]
+    l1, l2 = max(way.l1 for way in ways), max(way.l2_squared for way in ways)
+    exact = isinstance(measurement, Counts | Sum) and all(way.exact for way in ways)
+    return Sensitivity(l1, l2, exact, f"any two tables of at most {most} rows")
+
+
+_WAYS = ("bounded", "unbounded")
 
 
 def _step(row: _Row, setting: Setting, neighbors: Neighbors) -> _Size:
@@ -138,6 +153,8 @@ def _row(measurement: Measurement, setting: Setting) -> _Row:
         return _sum(measurement, setting)
     if isinstance(measurement, Moments):
         return _moments(measurement, setting)
+    if isinstance(measurement, Mode):
+        return _mode(measurement, setting)
     assert isinstance(measurement, Quantile)
     return _quantile(measurement, setting)
 
@@ -186,6 +203,13 @@ def _quantile(measurement: Quantile, setting: Setting) -> _Row:
         comes = changes = 1
     exact = _is_plain(measurement.argument, setting) and number(measurement.argument).width > 0
     return _Row((comes, comes**2), (changes, changes**2), exact)
+
+
+def _mode(measurement: Mode, setting: Setting) -> _Row:
+    """How many values' counts move by one: the scale of permute-and-flip (`choosing.md`)."""
+    values = count_cells(measurement.argument.range) or 0
+    exact = _is_plain(measurement.argument, setting) and values > 1
+    return _Row((1, 1), (2, 2), exact)
 
 
 def _one_attribute(row: _Row, measurement: Measurement, setting: Setting) -> _Row:

@@ -26,6 +26,7 @@ __all__ = [
     "Counts",
     "Distinct",
     "Measurement",
+    "Mode",
     "Moments",
     "Primitive",
     "Quantile",
@@ -77,7 +78,14 @@ class Quantile:
     edge: str | None = None
 
 
-Measurement = Counts | Sum | Moments | Distinct | Quantile
+@dataclass(frozen=True)
+class Mode:
+    """A value of a public list that (nearly) the most rows have; NULL is no value."""
+
+    argument: Expr
+
+
+Measurement = Counts | Sum | Moments | Distinct | Quantile | Mode
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from adomnia.queries.measurement import (
     Counts,
     Distinct,
     Measurement,
+    Mode,
     Moments,
     Quantile,
     Sum,
@@ -133,6 +134,8 @@ def _single(statistic: Statistic) -> Measurement:
     assert statistic.argument is not None
     if statistic.kind == "distinct":
         return Distinct(statistic.argument)
+    if statistic.kind == "mode":
+        return Mode(statistic.argument)
     if statistic.kind in ("min", "max"):
         return Quantile(statistic.argument, edge=statistic.kind)
     return Quantile(

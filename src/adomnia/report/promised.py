@@ -49,6 +49,12 @@ def promised(policy: Policy, spent: str = "0", released: int = 0) -> list[str]:
 
 def _protected(policy: Policy) -> str:
     neighbors = policy.neighbors
+    if neighbors.most is not None:
+        return (
+            "Free-lunch privacy: any two tables of at most "
+            f"{neighbors.most:,} rows look alike, so an answer shows nearly nothing. A larger "
+            "table is answered as an empty one."
+        )
     many = f", for any {neighbors.group} of them at once" if neighbors.group > 1 else ""
     if policy.unit is not None:
         rows = f"all rows with the same {policy.unit} together (at most {neighbors.rows} are used)"

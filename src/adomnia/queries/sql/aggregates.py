@@ -1,4 +1,4 @@
-"""Aggregates: COUNT, SUM, AVG, VAR, quantiles, MIN and MAX become statistics."""
+"""Aggregates: COUNT, SUM, AVG, VAR, quantiles, MIN, MAX and MODE become statistics."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from adomnia.queries.expression import Column, Constant, Expr
 from adomnia.queries.measurement import number
 from adomnia.queries.operations import LIMIT, call
 from adomnia.queries.question import Statistic
-from adomnia.queries.ranges import Number, Text
+from adomnia.queries.ranges import Number, Text, count_cells
 from adomnia.queries.sql.binder import Binder
 from adomnia.queries.sql.relation import conjoin
 from adomnia.schema.table import Table
 
-__all__ = ["AGGREGATES", "bind_aggregate", "is_aggregate"]
+__all__ = ["AGGREGATES", "MAX_VALUES", "bind_aggregate", "is_aggregate"]
+
+MAX_VALUES = 100_000
+"""A mode is chosen among this many values at most."""
 
 AGGREGATES: Mapping[type[exp.Expression], str] = {
     exp.Count: "count",
@@ -35,6 +38,7 @@ AGGREGATES: Mapping[type[exp.Expression], str] = {
     exp.PercentileDisc: "percentile_disc",
     exp.Min: "min",
     exp.Max: "max",
+    exp.Mode: "mode",
 }
 """What may be asked, and the name of the column where the statement gives none."""
 
@@ -82,8 +86,34 @@ def bind_aggregate(binder: Binder, table: Table, node: exp.Expression) -> tuple[
                 node, "the bounds are too wide for a variance", "use a coarser step"
             )
         return Statistic(kind, argument, population=population), root
+    if _is_mode(node):
+        return Statistic("mode", _mode(binder, node, test)), False
     argument_node, share = _quantile(binder, node)
     return Statistic("quantile", _argument(binder, argument_node, test), share), False
+
+
+def _is_mode(node: exp.Expression) -> bool:
+    inner = node.this if isinstance(node, exp.WithinGroup) else node
+    return isinstance(inner, exp.Mode)
+
+
+def _mode(binder: Binder, node: exp.Expression, test: Expr | None) -> Expr:
+    """What the most frequent value is asked of: an expression whose values are all public."""
+    inner = _ordered(binder, node).this if isinstance(node, exp.WithinGroup) else node.this
+    twice = isinstance(node, exp.WithinGroup) and node.this.this is not None
+    if inner is None or twice or isinstance(inner, exp.Distinct):
+        raise binder.refuse(node, "MODE takes one expression", "for example MODE(region)")
+    bound = binder.row(inner)
+    if isinstance(bound, Constant):
+        raise binder.refuse(inner, "a constant cannot be aggregated", "use COUNT(*)")
+    values = count_cells(bound.range)
+    if values is None or values > MAX_VALUES:
+        raise binder.refuse(
+            inner,
+            f"MODE needs a column whose values are declared, {MAX_VALUES:,} at most",
+            "declare its values in the policy, or ask more coarsely, for example MODE(age / 10)",
+        )
+    return bound if test is None else call("case", test, bound, Constant(None, bound.range))
 
 
 def _argument(binder: Binder, node: exp.Expression, test: Expr | None) -> Expr:
@@ -141,16 +171,21 @@ def _quantile(binder: Binder, node: exp.Expression) -> tuple[exp.Expression, Fra
         node,
         f"{name.upper()} cannot be answered privately",
         "what can be asked: COUNT, SUM, AVG, VAR_SAMP, STDDEV_SAMP, MEDIAN, QUANTILE(x, share), "
-        "PERCENTILE_CONT(share) WITHIN GROUP (ORDER BY x), MIN, MAX",
+        "PERCENTILE_CONT(share) WITHIN GROUP (ORDER BY x), MIN, MAX, MODE",
     )
 
 
-def _within(binder: Binder, node: exp.WithinGroup) -> tuple[exp.Expression, Fraction]:
+def _ordered(binder: Binder, node: exp.WithinGroup) -> exp.Expression:
     ordered = node.expression.expressions if node.expression else []
     if len(ordered) != 1:
         raise binder.refuse(node, "WITHIN GROUP takes ORDER BY one expression")
-    share = _share(binder, node.this.this, node)
-    return ordered[0].this, 1 - share if ordered[0].args.get("desc") else share
+    found: exp.Expression = ordered[0]
+    return found
+
+
+def _within(binder: Binder, node: exp.WithinGroup) -> tuple[exp.Expression, Fraction]:
+    ordered, share = _ordered(binder, node), _share(binder, node.this.this, node)
+    return ordered.this, 1 - share if ordered.args.get("desc") else share
 
 
 def _share(binder: Binder, node: exp.Expression | None, whole: exp.Expression) -> Fraction:

@@ -1,0 +1,205 @@
+"""Choices among counts: the largest of several, those above a threshold, a price to ask.
+
+Each is paid for in the ledger before the data is read, and tells nothing but the choice
+(`choosing.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+
+from adomnia.curator.desk import Desk
+from adomnia.curator.doors import computed, confidence_of
+from adomnia.curator.reading import measured
+from adomnia.engines.engine import Cells, Request
+from adomnia.errors import NotAllowedError, QuestionError
+from adomnia.ledger.reserve import Budgets, Reservation, answered, least, reserve
+from adomnia.mechanisms.auction import revenue, revenue_margin
+from adomnia.mechanisms.choosing import choose_largest, choose_price, tell_above
+from adomnia.mechanisms.noisy_max import noisy_max_margin
+from adomnia.mechanisms.sparse_vector import SparseVector
+from adomnia.privacy.events import AboveThreshold, Auction, NoisyMax
+from adomnia.privacy.loss import Amount, exact
+from adomnia.queries.expression import Column, Expr
+from adomnia.queries.measurement import Counts, number
+from adomnia.queries.operations import call, constant
+from adomnia.queries.ranges import Number, from_domain
+
+__all__ = ["Above", "Chosen", "Door", "above", "auction", "noisy_max"]
+
+T = TypeVar("T")
+_Bill = tuple[Mapping[str, Fraction], Mapping[str, Fraction], str]
+MAX_CONDITIONS = 1000
+"""Every condition is one more count of one statement."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was chosen, and its place in the list.
+
+    With the given confidence it falls short of the best by no more than `margin`: in rows for
+    the largest count, in the unit of the price for the revenue.
+    """
+
+    value: Any
+    place: int
+    margin: float
+    confidence: float
+    spent: Mapping[str, Fraction]
+    remaining: Mapping[str, Fraction]
+    receipt: str
+
+
+@dataclass(frozen=True)
+class Above:
+    """For each condition in turn whether its count is above the threshold.
+
+    The list ends where as many are above as were asked for. With the given confidence every
+    verdict is right, up to counts within `margin` of the threshold.
+    """
+
+    verdicts: tuple[bool, ...]
+    margin: int
+    confidence: float
+    spent: Mapping[str, Fraction]
+    remaining: Mapping[str, Fraction]
+    receipt: str
+
+
+@dataclass(frozen=True)
+class Door:
+    """Who comes in: the desk, the analyst and the session, and the budgets that bind them."""
+
+    desk: Desk
+    analyst: str
+    session: str | None
+    budgets: Budgets
+
+    def pay(
+        self, statement: str, event: NoisyMax | AboveThreshold | Auction, choose: Callable[[], T]
+    ) -> tuple[T, _Bill]:
+        """What `choose` gives, after the event is on disk; the choice is kept in the ledger."""
+        priors, known = self.desk.public()
+        if known:
+            raise NotAllowedError(
+                "choices are not made where something was released exactly: "
+                "how many rows go together is not known",
+                "ask for the counts themselves: SELECT COUNT(*) FILTER (WHERE …)",
+            )
+        booking = Reservation(
+            self.analyst, self.session, None, statement, event, None, priors, None
+        )
+        granted = reserve(self.desk.journal, booking, self.budgets)
+        found = computed("choice", choose)
+        answered(self.desk.journal, granted.receipt, {"chosen": found})
+        return found, ({"epsilon": event.epsilon}, least(granted.remaining), granted.receipt)
+
+    def count(self, counts: Counts) -> Cells:
+        """How many rows meet each condition, sealed."""
+        desk = self.desk
+        request = Request(desk.table, None, (), (counts,))
+        (sealed,) = measured(desk.engine, request, desk.policy.neighbors.most)
+        return sealed
+
+
+def noisy_max(
+    door: Door, conditions: Sequence[str], epsilon: Amount, confidence: float = 0.95
+) -> Chosen:
+    """The condition that (nearly) the most rows meet, for epsilon."""
+    counts, paid, sure = _counts(door, conditions), exact(epsilon), confidence_of(confidence)
+    moves = door.desk.policy.neighbors.moves
+    eta = paid / moves
+    margin = noisy_max_margin(len(conditions), eta, sure)
+    said = f"NOISY MAX OF {'; '.join(conditions)}"
+    event = NoisyMax(paid, Fraction(moves))
+    place, bill = door.pay(said, event, lambda: choose_largest(door.count(counts), eta))
+    return Chosen(conditions[place], place, margin, sure, *bill)
+
+
+def above(
+    door: Door,
+    threshold: int,
+    conditions: Sequence[str],
+    epsilon: Amount,
+    cutoff: int = 1,
+    confidence: float = 0.95,
+) -> Above:
+    """Which conditions more rows meet than the threshold, in turn, until `cutoff` are found."""
+    counts, paid, sure = _counts(door, conditions), exact(epsilon), confidence_of(confidence)
+    bar, most = _whole(threshold, "threshold"), _whole(cutoff, "cutoff")
+    moves = door.desk.policy.neighbors.moves
+    plan = SparseVector(paid, moves, most, monotone=True)
+    margin = plan.margin(len(conditions), sure)
+    said = f"UP TO {most} ABOVE {bar} OF {'; '.join(conditions)}"
+    event = AboveThreshold(paid, Fraction(moves), Fraction(most))
+    found, bill = door.pay(said, event, lambda: tell_above(door.count(counts), bar, plan))
+    return Above(tuple(found), margin, sure, *bill)
+
+
+def auction(
+    door: Door, column: str, prices: Sequence[Amount], epsilon: Amount, confidence: float = 0.95
+) -> Chosen:
+    """A price that (nearly) brings the most: it is asked of every row that bids as much."""
+    bids = _bids(door, column)
+    step, ladder = number(bids).step, _ladder(number(bids).step, prices)
+    counts = Counts(tuple(call("ge", bids, constant(price, step)) for price in ladder))
+    paid, sure = exact(epsilon), confidence_of(confidence)
+    touched = door.desk.policy.neighbors.touched
+    margin = float(revenue_margin(ladder, paid / touched, sure) * step)
+    said = f"AUCTION OF {column} AT {', '.join(str(price * step) for price in ladder)}"
+    event = Auction(paid, Fraction(touched))
+    price, bill = door.pay(
+        said, event, lambda: choose_price(door.count(counts), ladder, paid / touched)
+    )
+    place = ladder.index(price)
+    return Chosen(prices[place], place, margin, sure, *bill)
+
+
+def _counts(door: Door, conditions: Sequence[str]) -> Counts:
+    """The conditions, bound to the table; what is wrong with them is said before it is paid."""
+    if isinstance(conditions, str) or not 1 <= len(conditions) <= MAX_CONDITIONS:
+        raise QuestionError(
+            f"a list of 1 to {MAX_CONDITIONS:,} conditions is needed", "for example ['age < 18']"
+        )
+    return Counts(tuple(_condition(door.desk, condition) for condition in conditions))
+
+
+def _condition(desk: Desk, condition: str) -> Expr | None:
+    """The condition alone: a statement that says more than it is refused."""
+    every = f'SELECT COUNT(*) FROM "{desk.policy.table}"'  # noqa: S608 (bound, not run)
+    question = desk.bind(f"{every} WHERE ({condition}\n)")
+    if replace(question, where=None, never=False) != desk.bind(every):
+        raise QuestionError("each entry must be one condition", "for example age < 18")
+    return question.where
+
+
+def _bids(door: Door, column: str) -> Column:
+    """The column, if it is a declared number."""
+    attribute = door.desk.policy.attributes.get(column)
+    if attribute is None:
+        raise QuestionError(f"{str(column)[:80]!r} is not a declared attribute", "see the policy")
+    spread = from_domain(attribute.domain)
+    if not isinstance(spread, Number):
+        raise QuestionError(f"{column} is not a number", "bids are a column of numbers")
+    return Column(column, spread)
+
+
+def _ladder(step: Fraction, prices: Sequence[Amount]) -> list[int]:
+    """The prices in steps of the column."""
+    steps = [exact(price, "price") / step for price in prices]
+    if any(price.denominator != 1 for price in steps):
+        raise QuestionError(f"prices are multiples of {step}, the step of the column")
+    ladder = [int(price) for price in steps]
+    revenue(np.zeros(0, np.int64), ladder)  # a list that is empty or does not rise is refused
+    return ladder
+
+
+def _whole(value: object, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise QuestionError(f"{name} must be a whole number", f"for example {name} = 100")
+    return value

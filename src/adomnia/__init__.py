@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         NotAllowedError,
         PolicyError,
         QuestionError,
+        ReusedKeyError,
     )
     from adomnia.server.holders.masks import Party, Peer
     from adomnia.server.holders.together import Together, open_holders
@@ -39,6 +40,7 @@ __all__ = [
     "NotAllowedError",
     "PolicyError",
     "QuestionError",
+    "ReusedKeyError",
     "Session",
     "open",
     "open_graph",
@@ -57,7 +59,7 @@ _HOMES = {
 
 
 @overload
-def open(policy: str | Path = ..., *, accept: bool = ...) -> Database: ...
+def open(policy: str | Path = ..., *, accept: bool = ..., source: Any = ...) -> Database: ...
 @overload
 def open(
     policy: Iterable[Peer],
@@ -70,6 +72,7 @@ def open(
 def open(policy: Any = "adomnia.toml", **said: Any) -> Any:
     """The database that a policy file describes; given several holders, all of them as one.
 
+    A `source` is read in the place of the policy's: a path, an address, or what PySpark has open.
     Of holders, `me` is who asks and `domains` the policy file that declares what they hold.
     """
     if isinstance(policy, (list, tuple)):

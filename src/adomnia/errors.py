@@ -2,6 +2,7 @@
 
     AdomniaError
     ├── QuestionError      2  400  42601   the SQL or the request is wrong
+    │   └── ReusedKeyError 2  409  42710   a key stands for another request already
     ├── PolicyError        2  400  F0000   the policy file is wrong
     ├── BudgetError        3  402  53400   it would pass a budget
     ├── NotAllowedError    4  403  42501   this person may not
@@ -25,6 +26,7 @@ __all__ = [
     "NotAllowedError",
     "PolicyError",
     "QuestionError",
+    "ReusedKeyError",
 ]
 
 
@@ -61,6 +63,14 @@ class QuestionError(AdomniaError):
         if self.hint:
             lines.append(f"  {self.hint}")
         return "\n".join(lines)
+
+
+@dataclass(eq=False)
+class ReusedKeyError(QuestionError):
+    """The key of this request was used for another one."""
+
+    http_status = 409
+    sqlstate = "42710"
 
 
 @dataclass(eq=False)

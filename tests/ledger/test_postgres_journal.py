@@ -98,9 +98,9 @@ def test_an_address_shows_no_password(url: str, shown: str) -> None:
 
 def test_what_is_ours_is_taken_out_of_the_address() -> None:
     url = "postgresql://h/d?sslmode=require&ledger=people&anchor=a%20b&adomnia_unsafe=1&user=x"
-    address = Address.of(url, Path("/home"))
+    address = Address.of(url, Path("folder"))
     assert address.conninfo == "postgresql://h/d?sslmode=require&user=x"
-    assert (address.ledger, address.anchor, address.unsafe) == ("people", Path("/home/a b"), True)
+    assert (address.ledger, address.anchor, address.unsafe) == ("people", Path("folder/a b"), True)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from adomnia.cli.account import account
 from adomnia.cli.ask import ask
 from adomnia.cli.attack import attack
 from adomnia.cli.audit import audit
@@ -24,6 +25,7 @@ from adomnia.cli.ledger import ledger
 from adomnia.cli.plan import plan
 from adomnia.cli.prior import prior
 from adomnia.cli.release import release
+from adomnia.cli.serve import serve
 from adomnia.cli.why import why
 from adomnia.errors import AdomniaError
 
@@ -57,6 +59,8 @@ for _verb in (
     independence,
     prior,
     hold,
+    serve,
+    account,
     audit,
     attack,
     budget,

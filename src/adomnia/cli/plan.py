@@ -85,6 +85,8 @@ def _print(found: Forecast) -> None:
         screen.print(f"{show.line(name)}: {_compared(rivals)}")
     for name, worth in found.worth.items():
         screen.print(f"{show.line(name)}: {_worth(worth)}")
+    if found.row_level.get("ratio") is not None:
+        screen.print(_against_rows(found))
     screen.print("nothing was spent")
 
 
@@ -110,6 +112,16 @@ def _worth(worth: Mapping[str, Any]) -> str:
             f"{worth['discriminant']:.2g} (free-lunch privacy)"
         )
     return told
+
+
+def _against_rows(found: Forecast) -> str:
+    """What it costs to protect all rows of a unit together."""
+    unit, ratio = found.row_level["unit"], found.row_level["ratio"]
+    most = "up to " if len(found.steps) > 1 else ""
+    return (
+        f"protecting all rows of one {show.line(unit)}: margins are {most}{ratio:.3g} times "
+        "those of protecting single rows"
+    )
 
 
 def _margin(value: float | None) -> str:

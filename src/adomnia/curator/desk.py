@@ -39,10 +39,10 @@ class _Recalled:
 class Desk:
     """Where a question meets data and budget; sessions sit at it."""
 
-    def __init__(self, policy: Policy, accept: bool = False) -> None:
+    def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
         self.policy = policy
         with _located(policy, ("data", "source")):
-            self.engine = open_engine(policy)
+            self.engine = open_engine(policy, source)
         self.table = _table(policy, self.engine.columns())
         self.journal = open_journal(policy)
         self._bind = lru_cache(maxsize=512)(self._bound)
@@ -77,14 +77,15 @@ class Desk:
         version, account = self.version(), self.journal.account()
         recalled = self._memories.setdefault((analyst, version), _Recalled(Memory(), {}))
         for name in {analyst, *account.analysts}:
-            answers = list(account.answers(name))
-            for _, reserved, body in answers[recalled.counts.get(name, 0) :]:
+            looked = recalled.counts.get(name, 0)
+            answers = list(account.answers(name, looked))
+            for _, reserved, body in answers:
                 if body.get("version") == version:
                     own = name == analyst and "readings" in body
                     found = self._recall(str(reserved["statement"]), body) if own else ()
                     for known in (*found, *released(self.policy, body.get("marginals", ()))):
                         recalled.memory.add(known)
-            recalled.counts[name] = len(answers)
+            recalled.counts[name] = looked + len(answers)
         return recalled.memory
 
     def close(self) -> None:
@@ -137,7 +138,15 @@ def _table(policy: Policy, columns: Mapping[str, str]) -> Table:
                 str(policy.file),
                 line_of(policy, path),
             )
-    rows = policy.neighbors.rows or 1
+    bounds = policy.neighbors
     with _located(policy, ("public",)):
         public = read_public(policy)
-    return Table(policy.table, policy.attributes, policy.unit, rows, public)
+    return Table(
+        policy.table,
+        policy.attributes,
+        policy.unit,
+        bounds.rows or 1,
+        public,
+        bounds.groups,
+        bounds.each,
+    )

@@ -65,6 +65,7 @@ class Policy:
     analysts: Mapping[str, Budget] = field(default_factory=dict)
     public: Mapping[str, PublicSource] = field(default_factory=dict)
     ledger: str = field(default="adomnia.ledger", repr=False)
+    accounts: str = field(default="adomnia.accounts", repr=False)
     priors: tuple[PriorSource, ...] = ()
     graph: GraphSource | None = None
     universe: tuple[str, ...] | None = None
@@ -112,6 +113,7 @@ def read_policy(file: str | Path) -> Policy:
             for name, part in tree.get("public", {}).items()
         },
         ledger=text(reader, tree.get("ledger", {}), ("ledger", "url"), "adomnia.ledger"),
+        accounts=text(reader, tree.get("accounts", {}), ("accounts", "url"), "adomnia.accounts"),
         priors=_priors(reader),
         graph=graph,
         universe=_universe(reader, privacy),
@@ -149,25 +151,33 @@ def _neighbors(reader: Reader, privacy: Mapping[str, Any]) -> Neighbors:
     if "most" in privacy:
         hint = 'it goes with neighbors = "free-lunch"'
         reader.fail("most is for free-lunch privacy", hint, ("privacy", "most"))
-    rows = None
-    if "unit" in privacy:
-        if "max_rows" not in privacy:
-            hint = "how many rows of one unit are used at most, for example max_rows = 5"
-            reader.fail("unit needs max_rows", hint, ("privacy", "unit"))
-        text(reader, privacy, ("privacy", "unit"))
-        rows = whole(reader, privacy, ("privacy", "max_rows"), 1)
-    elif "max_rows" in privacy:
-        reader.fail(
-            "max_rows needs unit", "the column that names a person", ("privacy", "max_rows")
-        )
+    bounds = _bounds(reader, privacy)
     group = whole(reader, privacy, ("privacy", "group"), 1)
     found: Neighbors = reader.guard(
-        ("privacy", "neighbors"), lambda: Neighbors(relation, rows, group)
+        ("privacy", "neighbors"), lambda: Neighbors(relation, group=group, **bounds)
     )
     return found
 
 
-_ALONE = ("unit", "max_rows", "group", "universe", "max_group")
+_BOUNDS = {"max_rows": "rows", "max_groups": "groups", "max_rows_per_group": "each"}
+
+
+def _bounds(reader: Reader, privacy: Mapping[str, Any]) -> dict[str, int]:
+    """How much of one unit is used."""
+    written = [name for name in _BOUNDS if name in privacy]
+    if "unit" not in privacy:
+        for name in written:
+            hint = "the column that names a person"
+            reader.fail(f"{name} needs unit", hint, ("privacy", name))
+        return {}
+    if "max_rows" not in privacy:
+        hint = "how many rows of one unit are used at most, for example max_rows = 5"
+        reader.fail("unit needs max_rows", hint, ("privacy", "unit"))
+    text(reader, privacy, ("privacy", "unit"))
+    return {_BOUNDS[name]: whole(reader, privacy, ("privacy", name), 1) for name in written}
+
+
+_ALONE = ("unit", *_BOUNDS, "group", "universe", "max_group")
 
 
 def _free_lunch(reader: Reader, privacy: Mapping[str, Any]) -> Neighbors:

@@ -20,6 +20,8 @@ SECTIONS: Mapping[str, frozenset[str]] = {
             "neighbors",
             "unit",
             "max_rows",
+            "max_groups",
+            "max_rows_per_group",
             "group",
             "most",
             "epsilon",
@@ -36,6 +38,7 @@ SECTIONS: Mapping[str, frozenset[str]] = {
     "analysts": frozenset({"epsilon", "delta", "rho"}),
     "public": frozenset({"source", "key"}),
     "ledger": frozenset({"url"}),
+    "accounts": frozenset({"url"}),
     "prior": frozenset({"sql", "values", "rounded", "below"}),
     "graph": frozenset(
         {

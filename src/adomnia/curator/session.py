@@ -19,7 +19,7 @@ from adomnia.curator.quantiles import error_of
 from adomnia.curator.reuse import agreeing, reuse
 from adomnia.curator.selecting import Above, Chosen, Door
 from adomnia.curator.watch import Watch
-from adomnia.errors import QuestionError
+from adomnia.errors import QuestionError, ReusedKeyError
 from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, least, left, reserve
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Event, Free
@@ -85,7 +85,7 @@ class Session:
         watch.stage("paid")
         if granted.answer is not None:
             if granted.answer.get("shape", shape) != shape:
-                raise QuestionError("this key was used under another policy", "use a new key")
+                raise ReusedKeyError("this key was used under another policy", "use a new key")
             found = reading.from_json(granted.answer)
             return self._answer(plan, found, confidence, granted, (REPEATED,))
         notes = () if known is None else (REUSED,)

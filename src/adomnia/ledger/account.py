@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
 from math import ceil
 from typing import Any
 
@@ -92,9 +93,14 @@ class Account:
         body: Mapping[str, Any] = entry.body["body"]
         return body
 
-    def answers(self, analyst: str) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
-        """(receipt, body of the reservation, body of the answer), in the order of answering."""
-        for entry in self._seen(self._index.answers.get(analyst, ())):
+    def answers(
+        self, analyst: str, after: int = 0
+    ) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+        """(receipt, body of the reservation, body of the answer), in the order of answering,
+        without the first `after` of them."""
+        for entry in islice(self._index.answers.get(analyst, ()), after, None):
+            if entry.number > self.number:
+                return
             key = str(entry.body["receipt"])
             yield key, self._index.reserved[key].body, entry.body["body"]
 

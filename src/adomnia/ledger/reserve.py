@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from adomnia.errors import BudgetError, LedgerError, MachineryError, QuestionError
+from adomnia.errors import BudgetError, LedgerError, MachineryError, ReusedKeyError
 from adomnia.ledger.account import Account
 from adomnia.ledger.entry import Entry, Record, receipt
 from adomnia.ledger.journal import Journal
@@ -151,7 +151,7 @@ def _repeated(account: Account, reservation: Reservation) -> tuple[Entry, Mappin
     if entry is None:
         return None
     if _same(entry) != (reservation.request or reservation.statement):
-        raise QuestionError(
+        raise ReusedKeyError(
             "this key was used for another question",
             hint="repeat the question as it was, or use a new key",
         )

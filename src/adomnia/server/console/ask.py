@@ -1,0 +1,188 @@
+"""The page to ask on: a statement, what it may cost, and what is expected of the answer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+
+from adomnia.errors import AdomniaError, QuestionError
+from adomnia.server.console import words
+from adomnia.server.console.columns import examples, listings
+from adomnia.server.console.door import Visit
+from adomnia.server.console.expected import Expected, expected
+from adomnia.server.console.gauges import currency
+from adomnia.server.console.lines import asker, lines, visible
+from adomnia.server.console.pointer import pointer
+from adomnia.server.console.running import Job
+
+if TYPE_CHECKING:
+    from adomnia.server.accounts import Person
+    from adomnia.server.house import House
+
+__all__ = ["asked", "cancel", "events", "plan", "show", "submit"]
+
+RECENT = 5
+CONFIDENCES = ("0.9", "0.95", "0.99")
+
+
+async def show(visit: Visit) -> Response:
+    """The empty page, or with a statement from elsewhere in it."""
+    return await _page(visit, {"sql": visit.request.query_params.get("sql", "")[:20_000]})
+
+
+async def submit(visit: Visit) -> Response:
+    """Ask. A script is told where to look; a plain form waits here until there is an outcome."""
+    sql, said = _sql(visit), _said(visit)
+    key = _key(visit.form.get("key", ""), sql, said)
+    job = visit.console.running.start(visit.person, key, sql, said)
+    at = f"/asked/{key}"
+    if visit.wants_json:
+        return JSONResponse({"at": at}, 202)
+    await job.ended()
+    return RedirectResponse(at, 303)
+
+
+async def asked(visit: Visit) -> Response:
+    """Where a question has got to: its answer's page, why there is none, or that it still runs."""
+    key = visit.request.path_params["key"]
+    job = visit.console.running.find(visit.person, key)
+    if job is None:
+        return await _remembered(visit, key)
+    if job.error is not None:
+        return await _page(visit, _as_form(job), error=job.error)
+    if job.answer is None:
+        return await visit.page("running.html", job=job)
+    return RedirectResponse(f"/answers/{job.answer.receipt}", 303)
+
+
+async def events(visit: Visit) -> Response:
+    """The stages of a question as they come (server-sent events)."""
+    job = _job(visit)
+
+    async def told() -> AsyncIterator[str]:
+        async for stage in job.heard():
+            yield f"data: {stage}\n\n"
+
+    return StreamingResponse(told(), media_type="text/event-stream")
+
+
+async def cancel(visit: Visit) -> Response:
+    """End a question; what was reserved for it stays spent."""
+    job = _job(visit)
+    job.watch.cancel()
+    if visit.wants_json:
+        return JSONResponse({"at": f"/asked/{job.key}"}, 202)
+    await job.ended()
+    return RedirectResponse(f"/asked/{job.key}", 303)
+
+
+async def plan(visit: Visit) -> Response:
+    """What the answer would cost and how far off it would be; spends nothing."""
+    asked = (_sql(visit), _said(visit))
+    try:
+        made = await visit.house.run(expected, visit.house, visit.person, *asked)
+    except AdomniaError as error:
+        if visit.wants_json:  # while a person types, most statements are wrong: no failure
+            return JSONResponse({"error": _told(error)})
+        return await _page(visit, visit.form, error=error)
+    if visit.wants_json:
+        return JSONResponse(made.to_json())
+    return await _page(visit, visit.form, forecast=made)
+
+
+async def _page(
+    visit: Visit,
+    form: Mapping[str, str],
+    error: AdomniaError | None = None,
+    forecast: Expected | None = None,
+) -> Response:
+    facts = await visit.house.run(_facts, visit.house, visit.person)
+    return await visit.page(
+        "ask.html",
+        **facts,
+        sql=form.get("sql", ""),
+        amount=form.get("amount") or facts["usual"],
+        confidence=form.get("confidence") or "0.95",
+        delta=form.get("delta", ""),
+        confidences=CONFIDENCES,
+        key=secrets.token_urlsafe(18),
+        error=error,
+        pointer=pointer(error),
+        forecast=forecast,
+    )
+
+
+def _facts(house: House, person: Person) -> dict[str, Any]:
+    """What the page shows beside the form."""
+    unit = _unit(house, person)
+    left = house.session(person).remaining().get(unit, Fraction(0))
+    own = [line for line in visible(lines(house.database), person)
+           if line.analyst == asker(person) and line.kind == "question"]  # fmt: skip
+    usual = min(Fraction(1, 10), left) if left > 0 else Fraction(1, 10)
+    return {
+        "unit": unit,
+        "left": left,
+        "usual": words.amount(usual).removeprefix("about "),
+        "listings": listings(house.database),
+        "examples": examples(house.database),
+        "recent": own[: -RECENT - 1 : -1],
+    }
+
+
+def _unit(house: House, person: Person) -> str:
+    """What this person pays with."""
+    policy = house.database.policy
+    return currency(policy.analysts.get(asker(person), policy.budget))
+
+
+def _sql(visit: Visit) -> str:
+    """The statement as it stands in the editor: forms are sent with two characters a line end."""
+    return visit.form.get("sql", "").replace("\r\n", "\n")
+
+
+def _said(visit: Visit) -> dict[str, Any]:
+    """What the form says beside the statement, as `ask` takes it."""
+    form, unit = visit.form, _unit(visit.house, visit.person)
+    said: dict[str, Any] = {unit: form.get("amount", "").strip()}
+    if form.get("delta", "").strip():
+        said["delta"] = form["delta"].strip()
+    said["confidence"] = form.get("confidence") or "0.95"
+    return said
+
+
+def _key(form: str, sql: str, said: dict[str, Any]) -> str:
+    """One key for a form that is sent twice; another where what it asks was changed."""
+    if not form:
+        raise QuestionError("this form has no key", "reload the page and ask again")
+    return hashlib.sha256(json.dumps([form, sql, said]).encode()).hexdigest()[:40]
+
+
+def _as_form(job: Job) -> dict[str, str]:
+    said = {"epsilon": "amount", "rho": "amount"}
+    return {"sql": job.sql} | {said.get(name, name): str(v) for name, v in job.asked.items()}
+
+
+def _job(visit: Visit) -> Job:
+    job = visit.console.running.find(visit.person, visit.request.path_params["key"])
+    if job is None:
+        raise QuestionError("this question is not running", "the ledger says what became of it")
+    return job
+
+
+async def _remembered(visit: Visit, key: str) -> Response:
+    """The page of an answer that was given before this server was started."""
+    listed = await visit.house.run(lines, visit.house.database)
+    own = [line for line in listed if line.analyst == asker(visit.person)]
+    found = next((line for line in own if line.key == key and line.answered), None)
+    return RedirectResponse(f"/answers/{found.receipt}" if found else "/", 303)
+
+
+def _told(error: AdomniaError) -> dict[str, Any]:
+    position = getattr(error, "position", None)
+    return {"message": error.message, "hint": error.hint, "position": position}

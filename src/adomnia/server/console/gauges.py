@@ -1,0 +1,75 @@
+"""Gauges: what is spent and left of a budget, for the one who may see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from adomnia.server.console import words
+from adomnia.server.console.charts import meter
+from adomnia.server.console.lines import asker, history
+
+if TYPE_CHECKING:
+    from adomnia.privacy.composition import Budget
+    from adomnia.server.accounts import Person
+    from adomnia.server.house import House
+
+__all__ = ["Gauge", "currency", "gauges", "own_gauge"]
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """A budget: whose it is, what is spent and left of it, and its drawing."""
+
+    name: str
+    about: str
+    symbol: str
+    total: str
+    spent: str
+    left: str
+    drawing: str
+
+
+def currency(budget: Budget) -> str:
+    """What a budget is counted in."""
+    return "rho" if budget.rho is not None else "epsilon"
+
+
+def own_gauge(house: House, person: Person) -> Gauge:
+    """What this person may spend: a curator the data's budget, an analyst their own.
+
+    An analyst without one sees what they spent, and what the data leaves them.
+    """
+    policy, state = house.database.policy, house.database.budget()
+    if person.is_curator:
+        return _gauge("The data", "everybody together, for ever", policy.budget, state["data"])
+    own = policy.analysts.get(person.name)
+    if own is not None:
+        return _gauge("You", "your own budget", own, state["analysts"][person.name])
+    unit = currency(policy.budget)
+    steps = history(house.database, policy.budget, asker(person))
+    spent = steps[-1][1] if steps else Fraction(0)
+    left = house.session(person).remaining()[unit]
+    told = {"spent": str(spent), "remaining": str(left), "unit": unit}
+    return _gauge("You", "without a budget of your own", None, told)
+
+
+def gauges(house: House, person: Person) -> list[Gauge]:
+    """The gauges that this person may see; a curator those of all analysts too."""
+    first = own_gauge(house, person)
+    if not person.is_curator:
+        return [first]
+    states, listed = house.database.budget()["analysts"], house.database.policy.analysts
+    return [first, *(_gauge(name, "analyst", b, states[name]) for name, b in listed.items())]
+
+
+def _gauge(name: str, about: str, budget: Budget | None, state: Mapping[str, str]) -> Gauge:
+    spent, left = Fraction(state["spent"]), Fraction(state["remaining"])
+    whole = spent + left if budget is None else budget.rho or budget.epsilon or Fraction(0)
+    symbol = words.SYMBOLS[state["unit"]]
+    said = f"{symbol} {words.amount(spent)} of {words.amount(whole)} spent"
+    drawing = meter(float(spent), float(whole), f"Budget: {name}", said)
+    return Gauge(name, about, symbol, words.amount(whole), words.amount(spent), words.amount(left),
+                 drawing)  # fmt: skip

@@ -1,0 +1,108 @@
+"""The page of the ledger: every line that a person may see, to search and to take along."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from starlette.responses import JSONResponse, Response
+
+from adomnia.server.console import words
+from adomnia.server.console.lines import Line, lines, visible
+from adomnia.server.console.sheets import sheet
+
+if TYPE_CHECKING:
+    from adomnia.server.accounts import Person
+    from adomnia.server.console.door import Visit
+    from adomnia.server.house import House
+
+__all__ = ["as_csv", "as_json", "show"]
+
+ON_A_PAGE = 50
+KINDS = ("question", "release", "exact release")
+HEAD = ("number", "at", "kind", "analyst", "statement", "cost", "noise", "receipt", "answered")
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is looked for: words of the statement or receipt, a kind, a person."""
+
+    words: str = ""
+    kind: str = ""
+    who: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> Search:
+        """The search in an address."""
+        kind = query.get("kind", "")
+        asked = query.get("q", "").strip()[:200]
+        return cls(asked, kind if kind in KINDS else "", query.get("who", "")[:80])
+
+    def finds(self, line: Line) -> bool:
+        """Whether a line is looked for."""
+        text = f"{line.statement} {line.receipt} {line.analyst} {line.noise}".lower()
+        return (
+            all(word in text for word in self.words.lower().split())
+            and self.kind in ("", line.kind)
+            and self.who in ("", line.analyst)
+        )
+
+    def query(self, **more: object) -> str:
+        """The search as the end of an address."""
+        said = {"q": self.words, "kind": self.kind, "who": self.who, **more}
+        return urlencode({name: value for name, value in said.items() if value})
+
+
+async def show(visit: Visit) -> Response:
+    """The newest lines first, with the mark of the chain."""
+    search = Search.of(visit.request.query_params)
+    house = visit.house
+    seen = await house.run(_seen, house, visit.person)
+    verified = await house.run(visit.console.verified.look)
+    found = [line for line in reversed(seen) if search.finds(line)]
+    pages = max(1, -(-len(found) // ON_A_PAGE))
+    asked = visit.request.query_params.get("page", "1")
+    page = min(max(int(asked) if asked.isdecimal() and len(asked) < 9 else 1, 1), pages)
+    return await visit.page(
+        "ledger.html",
+        search=search,
+        kinds=KINDS if visit.is_curator else KINDS[:2],
+        people=sorted({line.analyst for line in seen if line.analyst}),
+        empty=not seen,
+        found=found[(page - 1) * ON_A_PAGE : page * ON_A_PAGE],
+        many=len(found),
+        at=page,
+        pages=pages,
+        verified=verified,
+    )
+
+
+async def as_csv(visit: Visit) -> Response:
+    """What the search finds, as CSV."""
+    found = await _found(visit)
+    rows = [[words.amounts(v) if name == "cost" else v for name, v in _row(line)] for line in found]
+    return sheet("ledger.csv", HEAD, rows)
+
+
+async def as_json(visit: Visit) -> Response:
+    """What the search finds, as JSON."""
+    found = [line.to_json() for line in await _found(visit)]
+    headers = {"Content-Disposition": 'attachment; filename="ledger.json"'}
+    return JSONResponse({"entries": found}, headers=headers)
+
+
+async def _found(visit: Visit) -> list[Line]:
+    search = Search.of(visit.request.query_params)
+    seen = await visit.house.run(_seen, visit.house, visit.person)
+    return [line for line in seen if search.finds(line)]
+
+
+def _seen(house: House, person: Person) -> list[Line]:
+    return visible(lines(house.database), person)
+
+
+def _row(line: Line) -> list[tuple[str, Any]]:
+    facts = line.to_json()
+    return [(name, facts[name]) for name in HEAD]

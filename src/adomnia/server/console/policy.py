@@ -1,0 +1,69 @@
+"""The page of the policy: what is promised in plain words, what is not, and what may be asked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response
+
+from adomnia.report.promised import promised
+from adomnia.server.console.columns import listings
+
+if TYPE_CHECKING:
+    from adomnia.server.accounts import Person
+    from adomnia.server.console.door import Visit
+    from adomnia.server.house import House
+
+__all__ = ["show"]
+
+PROTECTED = (
+    "Somebody who knows everything about everybody else, and wants to know one person's secret.",
+    "Somebody who asks many questions and subtracts, averages or combines the answers: all of "
+    "them together stay within the budget.",
+    "Several analysts who put their answers together: the data's budget counts everybody.",
+    "Whatever is done with an answer later, with any other data and any computer.",
+    "A question that is made so that its answer gives somebody away: the noise fits the question.",
+)
+"""What the promise holds against, whoever asks."""
+
+UNPROTECTED = (
+    "What is true of a group is true of its members: that people with one job earn little is a "
+    "statistic, and shown.",
+    "What is known otherwise, or was published exactly before, stays known.",
+    "Somebody who can read the data's file, write the ledger or change this program.",
+    "How long an answer takes, and how much memory: that is not hidden.",
+    "Domains that were taken from the data and confirmed unread.",
+)
+"""What it does not hold against."""
+
+
+async def show(visit: Visit) -> Response:
+    """The promise; for a curator also the file's text and what is spent."""
+    return await visit.page(
+        "policy.html", **await visit.house.run(_facts, visit.house, visit.person)
+    )
+
+
+def _facts(house: House, person: Person) -> dict[str, Any]:
+    policy = house.database.policy
+    released = len(house.database.desk.journal.account().priors)
+    if person.is_curator:
+        promise = promised(policy, house.database.budget()["data"]["spent"], released)
+    else:  # neither how many others there are nor what they have spent
+        promise = promised(replace(policy, analysts={}), released=released)
+    return {
+        "promise": promise,
+        "protected": PROTECTED,
+        "unprotected": UNPROTECTED,
+        "listings": listings(house.database),
+        "table": policy.table,
+        "file": policy.file.name,
+        "text": _without_secrets(policy.file.read_text("utf-8")) if person.is_curator else "",
+    }
+
+
+def _without_secrets(text: str) -> str:
+    """The file without the passwords of the addresses in it."""
+    return re.sub(r"(\w+://[^\s:/@\"']*):[^\s@\"']*@", r"\1:…@", text)

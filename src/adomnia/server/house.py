@@ -1,0 +1,148 @@
+"""The house behind the doors: one database, its accounts, and threads for what would block.
+
+Doors run on one event loop. Whatever reads data, the ledger or the accounts goes through `ask`
+or `run`, into a bounded number of threads with a bounded queue; past that it is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import BoundedSemaphore
+from typing import Any, ParamSpec, TypeVar
+
+from adomnia.curator.answer import Answer
+from adomnia.curator.database import Database
+from adomnia.curator.session import Session
+from adomnia.curator.watch import Watch
+from adomnia.errors import MachineryError
+from adomnia.server.accounts import Accounts, Person, StrangerError
+from adomnia.server.limits import Limits, TooManyError
+from adomnia.server.remembered import Remembered
+
+__all__ = ["BusyError", "House"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+THREADS = 2 * (os.cpu_count() or 1)
+WAITING = 500
+RECENT = 1.0
+"""Seconds in which somebody who came in comes in again without a look at the accounts: a thread
+less to wait for. So long a removed account or key may still open HTTP."""
+
+
+class BusyError(MachineryError):
+    """Too many questions are waiting; this one was not begun, and nothing was spent."""
+
+    http_status = 503
+    sqlstate = "53000"
+
+
+class House:
+    """One database and its accounts, for all doors."""
+
+    def __init__(
+        self, database: Database, accounts: Accounts, limits: Limits | None = None
+    ) -> None:
+        self.database, self.accounts, self.limits = database, accounts, limits or Limits()
+        self._questions = _Threads("question", THREADS)
+        self._errands = _Threads("errand", THREADS)  # long questions must not lock people out
+        self._log_ins = _Threads("log-in", 1)  # nor a flood of wrong secrets: scrypt is slow
+        self._watches: set[Watch] = set()
+        self._recent = Remembered[Person](RECENT)
+
+    def session(self, person: Person) -> Session:
+        """The session under which a person asks; all curators ask as one."""
+        return self.database.session(None if person.is_curator else person.name)
+
+    async def ask(
+        self, person: Person, sql: str, *, watch: Watch | None = None, **asked: Any
+    ) -> Answer:
+        """A private answer. If whoever waits for it gives up, the question is cancelled."""
+        watch = watch or Watch()
+        work = partial(self.session(person).ask, sql, watch=watch, **asked)
+        self._watches.add(watch)
+        try:
+            return await self._questions.run(work)
+        except asyncio.CancelledError:
+            watch.cancel()
+            raise
+        finally:
+            self._watches.discard(watch)
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What the function gives, computed in a thread."""
+        return await self._errands.run(partial(function, *args, **kwargs))
+
+    async def log_in(self, name: str, secret: str, address: str) -> Person:
+        """Who comes in with this name and secret; refused, and slowed down, if they are wrong."""
+        recent = self._recent.get(name, secret)
+        if recent is not None:
+            return recent
+        self._not_too_often(name, address)
+        return await self._log_ins.run(partial(self._log_in, name, secret, address))
+
+    def _log_in(self, name: str, secret: str, address: str) -> Person:
+        self._not_too_often(name, address)  # by now: others may have failed while this waited
+        return self._known(self.accounts.check(name, secret), address, name, secret)
+
+    async def log_in_by_key(self, key: str, address: str) -> Person:
+        """Who comes in with this API key.
+
+        It cannot be guessed, so failures of others at this address do not shut out a right one.
+        """
+        recent = self._recent.get("", key)
+        if recent is not None:
+            return recent
+        found = await self.run(self.accounts.check_key, key)
+        if found is None:
+            self._not_too_often("", address)
+        return self._known(found, address, "", key)
+
+    def _not_too_often(self, name: str, address: str) -> None:
+        seconds = self.limits.allowed(name, address)
+        if seconds > 0:
+            hint = f"try again in {seconds:.0f} s"
+            raise TooManyError("too many log-ins have failed", hint, seconds)
+
+    def _known(self, person: Person | None, address: str, name: str, secret: str) -> Person:
+        if person is None:
+            self.limits.failed(name, address)
+            raise StrangerError(
+                "this name and secret, or this key, is not known",
+                "a curator makes accounts with: adomnia account add NAME --role analyst",
+            )
+        self.limits.passed(name, address)
+        self._recent.put(person, name, secret)
+        return person
+
+    async def close(self) -> None:
+        """Cancel what is still being asked, and wait until no thread uses the database."""
+        for watch in list(self._watches):
+            watch.cancel()
+        for threads in (self._questions, self._errands, self._log_ins):
+            await asyncio.to_thread(threads.close)
+
+
+class _Threads:
+    """A fixed number of threads and a queue that ends: what does not fit is refused at once."""
+
+    def __init__(self, name: str, count: int) -> None:
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix=name)
+        self._room = BoundedSemaphore(count + WAITING)
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """What `work` gives; its room is free again when the thread is done, not the waiter."""
+        if not self._room.acquire(blocking=False):
+            raise BusyError("too many questions are waiting", "nothing was spent; try again soon")
+        future = self._pool.submit(work)
+        future.add_done_callback(lambda _: self._room.release())
+        return await asyncio.wrap_future(future)
+
+    def close(self) -> None:
+        """Wait until the threads are done; what had not begun is dropped."""
+        self._pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,68 @@
+"""Asking over HTTP: an answer, a forecast, an answer whose stages can be watched, and its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+
+from adomnia.curator.answer import Answer
+from adomnia.curator.watch import Watch
+from adomnia.server.http.events import Running, event_stream
+from adomnia.server.http.refusals import MissingError, ShapeError, as_json
+from adomnia.server.http.schemas import KEY
+from adomnia.server.http.validate import problem
+from adomnia.server.http.visit import Visit
+
+__all__ = ["ask", "cancel", "plan"]
+
+STREAM = "text/event-stream"
+
+
+async def ask(visit: Visit) -> Response:
+    """A private answer; as a stream of events where the request accepts one.
+
+    Without a stream the question runs to its end also if the connection is lost: its answer is
+    in the ledger, and asking again gives it at no cost.
+    """
+    asked = dict(visit.body)
+    sql, key = asked.pop("sql"), visit.request.headers.get("idempotency-key")
+    if key is not None:
+        _check_key(key)
+
+    async def answer(watch: Watch | None = None) -> Answer:
+        return await visit.house.ask(visit.person, sql, watch=watch, key=key, **asked)
+
+    if STREAM in visit.request.headers.get("accept", ""):
+        return event_stream(answer, visit.person, running(visit))
+    return as_json((await answer()).to_json())
+
+
+async def plan(visit: Visit) -> Response:
+    """The error that an answer would have, or the epsilon that a margin needs; spends nothing."""
+    asked: dict[str, Any] = dict(visit.body)
+    session = visit.house.session(visit.person)
+    found = await visit.house.run(session.plan, asked.pop("sql"), **asked)
+    return as_json(found.to_json())
+
+
+async def cancel(visit: Visit) -> Response:
+    """End one of one's own questions."""
+    identity = visit.request.path_params["question"]
+    if not running(visit).cancel(identity, visit.person):
+        raise MissingError("no such question of yours is running", "it may have ended by itself")
+    message = "it ends soon; what was reserved for it stays spent"
+    return as_json({"question": identity, "message": message}, 202)
+
+
+def running(visit: Visit) -> Running:
+    """The questions that run now and can be watched."""
+    found: Running = visit.request.app.state.running
+    return found
+
+
+def _check_key(key: str) -> None:
+    wrong = problem(key, KEY, "Idempotency-Key")
+    if wrong is not None:
+        raise ShapeError("Idempotency-Key must be 1 to 200 printable characters", "such as a UUID")
+

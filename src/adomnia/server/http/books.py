@@ -1,0 +1,148 @@
+"""The books over HTTP: budgets, receipts, the ledger and what was published.
+
+An analyst sees their own entries, counted by themselves, so that the numbers do not tell how much
+others have asked. A curator sees all entries. The recorded answers are shown to nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from adomnia.curator.books import Entry
+from adomnia.privacy import events
+from adomnia.server.accounts import Person
+from adomnia.server.house import House
+from adomnia.server.http.refusals import MissingError, as_json
+from adomnia.server.http.visit import Visit
+
+__all__ = ["budget", "ledger", "receipt", "releases"]
+
+
+async def budget(visit: Visit) -> Response:
+    """What is spent and left: an analyst's own, or everybody's."""
+    return as_json(await visit.house.run(_budget, visit.house, visit.person))
+
+
+def _budget(house: House, person: Person) -> dict[str, Any]:
+    session, state = house.session(person), house.database.budget()
+    left = {name: str(value) for name, value in session.remaining().items()}
+    own = {name: part for name, part in state["analysts"].items() if name == session.analyst}
+    return {
+        "name": person.name,
+        "role": person.role,
+        "remaining": left,
+        "data": state["data"] if person.is_curator else None,
+        "analysts": state["analysts"] if person.is_curator else own,
+    }
+
+
+async def receipt(visit: Visit) -> Response:
+    """What was paid under a receipt, and whether it was answered."""
+    found = await visit.house.run(_receipt, visit, visit.request.path_params["receipt"])
+    if found is None:
+        raise MissingError("there is no such receipt of yours", "GET /v1/ledger lists them")
+    return as_json(found)
+
+
+def _receipt(visit: Visit, wanted: str) -> dict[str, Any] | None:
+    account = visit.house.database.desk.journal.account()
+    entry = account.reservation(wanted)
+    if entry is None or not _may_see(visit, entry.body):
+        return None
+    paid = _paid(entry)
+    return {**paid, "answered": account.answer(wanted) is not None or not paid["cost"]}
+
+
+def _may_see(visit: Visit, reserved: Mapping[str, Any]) -> bool:
+    return visit.person.is_curator or reserved["analyst"] == visit.asks_as
+
+
+async def ledger(visit: Visit) -> Response:
+    """Entries of the ledger, a page at a time."""
+    return as_json(await visit.house.run(_ledger, visit))
+
+
+def _ledger(visit: Visit) -> dict[str, Any]:
+    after, limit = visit.query["after"], visit.query["limit"]
+    everything = visit.house.database.ledger()
+    seen = everything if visit.person.is_curator else list(_own(everything, visit.asks_as))
+    page = [
+        {**_described(entry), "number": number}
+        for number, entry in enumerate(seen[after : after + limit], after + 1)
+    ]
+    return {"entries": page, "next": after + limit if after + limit < len(seen) else None}
+
+
+def _own(entries: Iterable[Entry], analyst: str) -> Iterator[Entry]:
+    """What one analyst has reserved, and the answers to it."""
+    receipts: set[str] = set()
+    for entry in entries:
+        if entry.kind == "reserved" and entry.body["analyst"] == analyst:
+            receipts.add(_name(entry))
+            yield entry
+        if entry.kind == "answered" and entry.body["receipt"] in receipts:
+            yield entry
+
+
+def _described(entry: Entry) -> dict[str, Any]:
+    """An entry without what was measured: that belongs to whoever paid for it."""
+    facts: dict[str, Any] = {"at": entry.at, "kind": entry.kind}
+    if entry.kind == "reserved":
+        return facts | _paid(entry)
+    if entry.kind == "answered":
+        return facts | {"receipt": entry.body["receipt"]}
+    if entry.kind == "prior":
+        return facts | {
+            "statement": _published(entry),
+            "repriced": len(entry.body["prices"]),
+            "accepted": entry.body["accepted"],
+        }
+    return facts
+
+
+def _paid(entry: Entry) -> dict[str, Any]:
+    loss = events.loss(events.from_json(entry.body["event"]))
+    return {
+        "receipt": _name(entry),
+        "at": entry.at,
+        "analyst": entry.body["analyst"],
+        "statement": entry.body["statement"],
+        "cost": {name: str(value) for name, value in loss.amounts.items()},
+        "event": entry.body["event"],
+    }
+
+
+async def releases(visit: Visit) -> Response:
+    """What was published: private tables, and statements whose exact answers are public."""
+    entries = await visit.house.run(visit.house.database.ledger)
+    return as_json({"releases": list(_releases(entries))})
+
+
+def _releases(entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
+    reserved: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.kind == "reserved":
+            reserved[_name(entry)] = entry
+        if entry.kind == "prior" and "sql" in entry.body["published"]:
+            yield _release(entry, "exact", _published(entry), [])
+        if entry.kind == "answered" and "marginals" in entry.body["body"]:
+            paid = reserved[entry.body["receipt"]].body
+            columns = paid.get("measured", {}).get("columns", [])
+            listed = [part["attributes"] for part in entry.body["body"]["marginals"]]
+            yield _release(entry, "private", paid["statement"], listed or [columns])
+
+
+def _release(entry: Entry, kind: str, statement: str, tables: list[list[str]]) -> dict[str, Any]:
+    return {"kind": kind, "at": entry.at, "statement": statement, "tables": tables}
+
+
+def _published(entry: Entry) -> str:
+    return str(entry.body["published"].get("sql", "the policy promises something else"))
+
+
+def _name(entry: Entry) -> str:
+    """The receipt of a reservation."""
+    return entry.digest[:32]

@@ -1,0 +1,1 @@
+"""Everyone who comes with psql or a driver for PostgreSQL is here."""

@@ -1,0 +1,69 @@
+"""The entrance: a name is checked against its account by SCRAM, and wrong ones are slowed down."""
+
+from __future__ import annotations
+
+import asyncio
+
+from adomnia.server.accounts import Person
+from adomnia.server.house import House
+from adomnia.server.postgres.failures import WireError, malformed
+from adomnia.server.postgres.messages import MAX_STRANGER, Body, frame, read_message, text
+from adomnia.server.postgres.scram import Exchange, mechanisms, parse_first
+
+__all__ = ["log_in"]
+
+_OK, _SASL, _CONTINUE, _FINAL = 0, 10, 11, 12
+_WRONG = "28P01"
+
+
+async def log_in(
+    house: House,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    user: str,
+    end_point: bytes | None,
+) -> Person:
+    """Who this is; a stranger, and somebody who has failed too often, is refused."""
+    address = str((writer.get_extra_info("peername") or ("",))[0])
+    _not_too_often(house, user, address)
+    offered = mechanisms(end_point)
+    await _send(writer, _SASL, b"".join(map(text, offered)) + b"\0")
+    body = await _response(reader)
+    mechanism = body.text()
+    if mechanism not in offered:
+        raise malformed("this SASL mechanism was not offered")
+    first = parse_first(mechanism, body.value() or b"", end_point)
+    exchange = Exchange(first, await house.run(house.accounts.scram, user), end_point)
+    await _send(writer, _CONTINUE, exchange.challenge)
+    answer = (await _response(reader)).rest()
+    _not_too_often(house, user, address)  # again: many may have begun at the same time
+    proof = exchange.finish(answer)
+    if proof is None:
+        house.limits.failed(user, address)
+    person = await house.run(house.accounts.person, user) if proof is not None else None
+    if proof is None or person is None:
+        hint = "the curator makes accounts: adomnia account add NAME"
+        raise WireError("the name or the secret is wrong", hint, _WRONG, fatal=True)
+    house.limits.passed(user, address)
+    await _send(writer, _FINAL, proof)
+    await _send(writer, _OK, b"")
+    return person
+
+
+def _not_too_often(house: House, user: str, address: str) -> None:
+    wait = house.limits.allowed(user, address)
+    if wait > 0:
+        hint = f"wait {wait:.0f} s and try again"
+        raise WireError("too many log-ins failed", hint, _WRONG, fatal=True)
+
+
+async def _send(writer: asyncio.StreamWriter, code: int, data: bytes) -> None:
+    writer.write(frame(b"R", code.to_bytes(4, "big"), data))
+    await writer.drain()
+
+
+async def _response(reader: asyncio.StreamReader) -> Body:
+    kind, body = await read_message(reader, MAX_STRANGER)
+    if kind != b"p":
+        raise malformed("an answer to the log-in was expected")
+    return body

@@ -1,0 +1,60 @@
+"""What a client is told beside an answer: what it cost, what is left, how far off it may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from adomnia.curator.answer import Answer
+from adomnia.server.postgres.results import Notice
+
+__all__ = ["amounts", "margin_text", "notices_of"]
+
+
+def notices_of(answer: Answer) -> tuple[Notice, ...]:
+    """The notices of one answer."""
+    left = {name: value for name, value in answer.remaining.items() if name != "delta" or value}
+    spent = amounts(answer.spent)
+    what = f"this answer cost {spent}; {amounts(left)} is left"
+    found = [Notice(what, f"receipt {answer.receipt}")]
+    found += [Notice(text) for text in _margins(answer)]
+    return (*found, *(Notice(note) for note in answer.notes))
+
+
+def amounts(values: Mapping[str, Fraction]) -> str:
+    """Amounts with their names; nothing at all is `nothing`."""
+    some = [f"{name} {_amount(value)}" for name, value in values.items() if value]
+    return ", ".join(some) or "nothing"
+
+
+def _amount(value: Fraction) -> str:
+    """A decimal where that is exact, otherwise the fraction, or about what it is."""
+    try:
+        short = f"{float(value):.6g}"
+    except OverflowError:
+        return "more than 10^308"
+    if Fraction(short) == value:
+        return short
+    return str(value) if len(str(value)) <= 12 else f"about {short}"
+
+
+def _margins(answer: Answer) -> list[str]:
+    """How far each noisy column may be off, in one line."""
+    spans = {name: _span(values) for name, values in answer.margins.items()}
+    told = [f"{name} ± {span}" for name, span in spans.items() if span]
+    if not told:
+        return []
+    return [f"with {answer.confidence * 100:g} % confidence: {', '.join(told)}"]
+
+
+def _span(values: Sequence[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    if not known or not any(known):
+        return ""
+    low, high = margin_text(min(known)), margin_text(max(known))
+    return low if low == high else f"{low} to {high}"
+
+
+def margin_text(value: float) -> str:
+    """A margin as a person reads it."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"

@@ -1,0 +1,198 @@
+"""Statements: which words begin what. Understanding one is free; running it comes later."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from adomnia.server.postgres import types
+from adomnia.server.postgres.adjusting import reset_command, set_command, show_command
+from adomnia.server.postgres.copying import copied, parse_style
+from adomnia.server.postgres.cursors import close, declare, fetch
+from adomnia.server.postgres.decoding import decode
+from adomnia.server.postgres.explaining import explain
+from adomnia.server.postgres.failures import WireError, placed
+from adomnia.server.postgres.lexer import Token, Words
+from adomnia.server.postgres.portals import Prepared
+from adomnia.server.postgres.questions import ask_command
+from adomnia.server.postgres.results import Command, Outcome
+from adomnia.server.postgres.transacting import begin, commit, release, rollback, savepoint
+from adomnia.server.postgres.visit import Visit
+
+__all__ = ["understand"]
+
+Maker = Callable[[Visit, Words, Sequence[int]], Awaitable[Command]]
+
+_CHANGES = (
+    "ALTER", "ANALYZE", "CALL", "CHECKPOINT", "CLUSTER", "COMMENT", "CREATE", "DELETE", "DO",
+    "DROP", "GRANT", "IMPORT", "INSERT", "LOAD", "LOCK", "MERGE", "REASSIGN", "REFRESH",
+    "REINDEX", "REVOKE", "SECURITY", "TRUNCATE", "UPDATE", "VACUUM",
+)  # fmt: skip
+
+
+async def understand(visit: Visit, sql: str, declared: Sequence[int] = ()) -> Command:
+    """The command that one statement is; refused, at no cost, where it makes no sense."""
+    words = Words(sql)
+    first = words.next
+    visit.check(first in ("COMMIT", "END", "ROLLBACK", "ABORT"))
+    if first in ("SELECT", "WITH", "VALUES", "TABLE", "("):
+        return await ask_command(visit, sql, declared)
+    if first in _CHANGES:
+        raise WireError("nothing can be changed from here", "only a SELECT can be asked", "42501")
+    maker = _MAKERS.get(first)
+    if maker is None:
+        words.fail()
+    words.at += 1
+    return await maker(visit, words, declared)
+
+
+async def _copy(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
+    """`COPY (SELECT …) TO STDOUT …`."""
+    if words.next != "(":
+        hint = "COPY (SELECT …) TO STDOUT copies an answer"
+        raise WireError("rows of a table cannot be copied, in or out", hint, "42501")
+    start, end = words.bracketed()
+    words.expect("TO")
+    words.expect("STDOUT")
+    style = parse_style(words)
+    with placed(start):
+        inner = await ask_command(visit, words.sql[start:end], declared)
+
+    async def run(values: Sequence[Any]) -> Outcome:
+        return copied((await inner.run(values)).cut(inner.columns()), style)
+
+    return Command(run, parameters=inner.parameters)
+
+
+async def _declare(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
+    return await declare(visit, words, declared, ask_command)
+
+
+# Prepared statements in SQL
+
+
+async def _prepare(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
+    """`PREPARE name (types) AS statement`."""
+    name = words.name()
+    oids: list[int] = []
+    if words.next == "(":
+        start, end = words.bracketed()
+        oids = [types.named(" ".join(part.split())) for part in words.sql[start:end].split(",")]
+    words.expect("AS")
+    begin_at, sql = words.rest()
+    with placed(begin_at):
+        inner = await understand(visit, sql, oids)
+
+    async def run(_: Sequence[Any]) -> Outcome:
+        visit.keep(name, Prepared(sql, inner))
+        return Outcome("PREPARE")
+
+    return Command(run)
+
+
+async def _execute(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
+    """`EXECUTE name (values)`."""
+    inner = visit.prepared.find(words.name()).command
+    given = _constants(words)
+    words.end()
+    if len(given) != len(inner.parameters):
+        wanted = len(inner.parameters)
+        raise WireError(f"it takes {wanted} values, and {len(given)} are given", "", "42601")
+    values = [
+        decode(None if text is None else text.encode(), oid, 0)
+        for text, oid in zip(given, inner.parameters, strict=True)
+    ]
+
+    async def run(_: Sequence[Any]) -> Outcome:
+        with placed(None):
+            return await inner.run(values)
+
+    return Command(run, inner.columns)
+
+
+def _constants(words: Words) -> list[str | None]:
+    """The values in brackets: numbers, strings, TRUE, FALSE and NULL."""
+    if not words.accept("("):
+        return []
+    found: list[str | None] = []
+    while True:
+        sign = words.accept("-")
+        token: Token = words.token("number", "string", "escaped", "word")
+        if token.kind == "word" and token.upper not in ("NULL", "TRUE", "FALSE"):
+            words.at -= 1
+            words.fail()
+        found.append(None if token.upper == "NULL" else sign + token.value)
+        if words.accept("::"):
+            words.name()
+        if words.expect(",", ")") == ")":
+            return found
+
+
+async def _deallocate(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
+    """`DEALLOCATE name` or `DEALLOCATE ALL`."""
+    words.accept("PREPARE")
+    name = "" if words.accept("ALL") else words.name()
+    words.end()
+
+    async def run(_: Sequence[Any]) -> Outcome:
+        if not name:
+            visit.prepared.clear()
+            return Outcome("DEALLOCATE ALL")
+        visit.prepared.find(name)
+        del visit.prepared[name]
+        return Outcome("DEALLOCATE")
+
+    return Command(run)
+
+
+async def _discard(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
+    """`DISCARD ALL` forgets all of the visit but what was paid; its parts forget theirs."""
+    what = words.expect("ALL", "PLANS", "SEQUENCES", "TEMP", "TEMPORARY")
+    words.end()
+
+    async def run(_: Sequence[Any]) -> Outcome:
+        if what == "ALL":
+            visit.reset()
+            visit.prepared.clear()
+            visit.portals.clear()
+        return Outcome(f"DISCARD {what}")
+
+    return Command(run)
+
+
+async def _nothing(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
+    """LISTEN, UNLISTEN and NOTIFY: nobody ever calls here."""
+    tag = words.tokens[0].upper
+
+    async def run(_: Sequence[Any]) -> Outcome:
+        return Outcome(tag)
+
+    return Command(run)
+
+
+_MAKERS: Mapping[str, Maker] = {
+    "ABORT": rollback,
+    "BEGIN": begin,
+    "CLOSE": close,
+    "COMMIT": commit,
+    "COPY": _copy,
+    "DEALLOCATE": _deallocate,
+    "DECLARE": _declare,
+    "DISCARD": _discard,
+    "END": commit,
+    "EXECUTE": _execute,
+    "EXPLAIN": explain,
+    "FETCH": fetch,
+    "LISTEN": _nothing,
+    "MOVE": fetch,
+    "NOTIFY": _nothing,
+    "PREPARE": _prepare,
+    "RELEASE": release,
+    "RESET": reset_command,
+    "ROLLBACK": rollback,
+    "SAVEPOINT": savepoint,
+    "SET": set_command,
+    "SHOW": show_command,
+    "START": begin,
+    "UNLISTEN": _nothing,
+}

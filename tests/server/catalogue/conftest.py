@@ -1,0 +1,24 @@
+"""A hamlet for all tests of the catalogue, and Alice's view of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hamlet import write_hamlet
+
+from adomnia.curator.database import Database, open_database
+from adomnia.server.postgres.catalogue import Catalogue
+
+
+@pytest.fixture(scope="session")
+def hamlet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """The database, opened once."""
+    with open_database(write_hamlet(tmp_path_factory.mktemp("hamlet"))) as database:
+        yield database
+
+
+@pytest.fixture
+def catalogue(hamlet: Database) -> Catalogue:
+    """What Alice sees."""
+    return Catalogue(hamlet, "alice", "analyst", pid=77)

@@ -118,7 +118,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     ("old", "new", "line", "word"),
     [
         ('source = "people.parquet"', 'source = "gone.parquet"', "gone.parquet", "gone.parquet"),
-        ('source = "people.parquet"', 'source = "spark://x/y"', "spark", "not supported"),
+        ('source = "people.parquet"', 'source = "oracle://x/y"', "oracle", "not supported"),
         ("[attributes.age]", "[attributes.weight]", "[attributes.weight]", "no column 'weight'"),
         ("confirmed = true", "confirmed = false", "confirmed = false", "not confirmed"),
         ("confirmed = true", "", "[privacy]", "not confirmed"),

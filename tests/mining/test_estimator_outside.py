@@ -11,8 +11,13 @@ from small_table import Unbooked, listed, number, opened
 from adomnia.audit.claim import refute
 from adomnia.audit.subject import Subject
 from adomnia.mining.components import PCA
+from adomnia.mining.decision_tree import DecisionTree
+from adomnia.mining.item_sets import FrequentItemSets
 from adomnia.mining.k_means import KMeans
+from adomnia.mining.logistic_regression import LogisticRegression
 from adomnia.mining.naive_bayes import CategoricalNB, GaussianNB
+from adomnia.mining.perceptron import Perceptron
+from adomnia.mining.random_forest import RandomForest
 
 DOMAINS = {"a": number(0, 3), "b": number(0, 3), "y": listed(0, 1)}
 TABLE = {"a": [0, 0, 0, 3], "b": [0, 0, 1, 3], "y": [0, 0, 0, 1]}
@@ -45,6 +50,35 @@ def categorical(session, epsilon):
     )
 
 
+def tree(session, epsilon):
+    return DecisionTree().fit(session, ["a", "b"], "y", epsilon=epsilon).tree_.counts
+
+
+def forest(session, epsilon):
+    made = RandomForest(2, max_depth=1).fit(session, ["a", "b"], "y", epsilon=epsilon)
+    return np.concatenate([counts.ravel() for counts in made.counts_])
+
+
+def logistic(session, epsilon):
+    made = LogisticRegression().fit(session, ["a"], "y", epsilon=epsilon)
+    return np.concatenate([made.coef_.ravel(), made.intercept_])
+
+
+def perceptron(session, epsilon):
+    made = Perceptron(steps=1).fit(session, ["a", "b"], "y", epsilon=epsilon)
+    return np.append(made.coef_, made.intercept_)
+
+
+def item_sets(session, epsilon):
+    made = FrequentItemSets(0.1, 2, split={"length 1": 1, "length 2": 1}, confidence=0.5)
+    found = made.fit(session, ["a", "y"], epsilon=epsilon)
+    return np.array([found.rows_.value, len(found.sets_)])
+
+
+FITS = [k_means, components, grids, gaussian, categorical, tree, forest, logistic, perceptron,
+        item_sets]  # fmt: skip
+
+
 @pytest.fixture
 def neighbours(tmp_path):
     """Sessions on the two tables."""
@@ -57,16 +91,16 @@ def neighbours(tmp_path):
         yield sessions
 
 
-def audited(fit, neighbours, claimed, spent, samples):
+def audited(fit, neighbours, claimed, spent, samples, seconds=10.0):
     """The finding on a model that claims one epsilon and is fitted with another."""
 
     def sample(session, size):
         return np.array([fit(session, spent) for _ in range(size)])
 
-    return refute(Subject(fit.__name__, sample, *neighbours, claimed), samples, time_limit=8)
+    return refute(Subject(fit.__name__, sample, *neighbours, claimed), samples, time_limit=seconds)
 
 
-@pytest.mark.parametrize("fit", [k_means, components, grids, gaussian, categorical])
+@pytest.mark.parametrize("fit", FITS)
 def test_no_model_shows_more_than_it_claims(fit, neighbours):
     found = audited(fit, neighbours, 1.0, 1, 80)
     assert found.details["drawn"] >= 16
@@ -74,14 +108,14 @@ def test_no_model_shows_more_than_it_claims(fit, neighbours):
     assert found.success.low <= 1.0
 
 
-@pytest.mark.parametrize("fit", [k_means, gaussian, categorical])
+@pytest.mark.parametrize("fit", [k_means, gaussian, categorical, tree, forest, perceptron])
 def test_a_false_claim_is_found_out(fit, neighbours):
     """The same test has the power to see: models that spend 40 and claim 1/10."""
     assert audited(fit, neighbours, 0.1, 40, 60).details["verdict"] == "violated"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fit", [k_means, components, grids, gaussian, categorical])
+@pytest.mark.parametrize("fit", FITS)
 def test_no_model_shows_more_than_it_claims_in_many_fits(fit, neighbours):
-    found = audited(fit, neighbours, 2.0, 2, 600)
+    found = audited(fit, neighbours, 2.0, 2, 3000, 40.0)
     assert found.success.low <= 2.0

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from small_table import Unbooked, listed, number, opened
+from small_table import listed, number, opened
 
 import adomnia
 import adomnia.mining.item_sets as room
-from adomnia.audit.claim import refute
-from adomnia.audit.subject import Subject
 from adomnia.mining.item_sets import CUT, FrequentItemSets
 from adomnia.mining.rules import Counted, rules_of, sum_margin
 
@@ -160,24 +158,3 @@ def test_a_rule_without_noise_has_no_margin():
     assert second.confidence == 0.6
     assert first.lift == second.lift == 1.5
     assert set(first.margins.values()) == {0.0}
-
-
-def test_its_outputs_show_no_more_than_the_claim(tmp_path):
-    fixed = {"a": [1, 1, 1, 0], "b": [1, 1, 0, 1]}
-    domains = {"a": listed(0, 1), "b": listed(0, 1)}
-    (tmp_path / "other").mkdir()
-    less = {name: column[1:] for name, column in fixed.items()}
-    with (
-        opened(tmp_path, fixed, domains) as one,
-        opened(tmp_path / "other", less, domains) as other,
-    ):
-        sessions = {"one": Unbooked(one), "other": Unbooked(other)}
-
-        def model(which):
-            made = FrequentItemSets(0.1, 2, split={"length 1": 1, "length 2": 1}, confidence=0.5)
-            found = made.fit(sessions[which], ["a", "b"], epsilon=2)
-            return (found.rows_.value, float(len(found.sets_)))
-
-        found = refute(Subject.of(model, "one", "other", 2.0), samples=1000, time_limit=6)
-    assert found.details["verdict"] != "violated"
-    assert found.success.low <= 2.0

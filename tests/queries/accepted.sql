@@ -250,3 +250,6 @@ SELECT MODE() WITHIN GROUP (ORDER BY age) AS usual FROM people
 
 SELECT sex, MODE(diagnosis) FILTER (WHERE age > 60) AS d FROM people GROUP BY sex
 => people | by sex | measure mode(case(gt(age, 60), diagnosis, null)) | show sex = key0, d = stat0
+
+SELECT COUNT(*) FROM public.people
+=> people | measure count(*) | show count = stat0

@@ -92,7 +92,7 @@ SELECT COUNT(*) FROM people JOIN nowhere USING (region_id)
 
 SELECT COUNT(*) FROM other.people
                      ^
-=> only a table, a CTE or a subquery can stand in FROM
+=> there is no private table 'other.people'
 
 SELECT COUNT(*) FROM generate_series(1, 10)
                      ^

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from adomnia.curator.desk import Desk
 from adomnia.curator.sides import MOST_VALUES, side_of
-from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.aggregating import Aggregating
 from adomnia.engines.engine import Request
 from adomnia.engines.literals import quoted
-from adomnia.engines.quiet import quietly, unanswered
 from adomnia.engines.statement import aggregates
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Column, Expr
@@ -120,14 +119,14 @@ def _encoded(column: pyarrow.ChunkedArray) -> tuple[Codes, list[Any]]:
 # The policy's own data
 
 
-class _Opened(DuckDB):
-    """The engine as the curator himself looks through it: counts that are not sealed."""
+def _counted(engine: Aggregating, request: Request) -> tuple[list[list[Any]], Codes]:
+    """The combinations of the keys that occur, by columns, and how many rows have each.
 
-    def counted(self, request: Request) -> tuple[list[list[Any]], Codes]:
-        """The combinations of the keys that occur, by columns, and how many rows have each."""
-        statement = aggregates(request, [Primitive("rows")], self._types)
-        *columns, counts = quietly(lambda: self._arrays(statement), unanswered)
-        return [column.tolist() for column in columns], counts.astype(np.int64)
+    The curator himself looks through the engine here: these counts are not sealed.
+    """
+    statement = aggregates(request, [Primitive("rows")], engine.columns(), engine._dialect)
+    *columns, counts = engine._arrays(statement)
+    return [column.tolist() for column in columns], counts.astype(np.int64)
 
 
 def own_columns(desk: Desk, names: Sequence[str]) -> Coded:
@@ -190,18 +189,16 @@ def exact_counts(desk: Desk, conditions: Sequence[str]) -> list[int]:
 
 @contextmanager
 def _looking(desk: Desk) -> Iterator[Callable[..., tuple[list[list[Any]], Codes]]]:
-    """A function of keys and a condition that counts; the source is opened once for all calls."""
-    policy = desk.policy
-    domains = {name: attribute.domain for name, attribute in policy.attributes.items()}
-    opened = _Opened(policy.beside(policy.source), policy.table, domains)
+    """A function of keys and a condition that counts; all calls see the data of one moment."""
+    with desk.engine.snapshot() as engine:
+        assert isinstance(engine, Aggregating)
 
-    def count(keys: tuple[Expr, ...], where: Expr | None = None) -> tuple[list[list[Any]], Codes]:
-        return opened.counted(Request(desk.table, where, keys, ()))
+        def count(
+            keys: tuple[Expr, ...], where: Expr | None = None
+        ) -> tuple[list[list[Any]], Codes]:
+            return _counted(engine, Request(desk.table, where, keys, ()))
 
-    try:
         yield count
-    finally:
-        opened.close()
 
 
 def _places(column: Sequence[Any], axis: tuple[Any, ...]) -> Codes:

@@ -17,7 +17,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from adomnia.engines.duckdb import DuckDB
+from adomnia.curator.source import engine_of
 from adomnia.errors import AdomniaError, MachineryError, PolicyError, QuestionError
 from adomnia.privacy.loss import Amount, exact
 
@@ -84,10 +84,8 @@ def draft_policy(source: str | Path, out: str | Path = "adomnia.toml", wish: Wis
 def draft(source: str | Path, out: str | Path, wish: Wish) -> Draft:
     """A first policy for a source, to be written to `out`; nothing is written here."""
     path = str(source)
-    if "://" in path:
-        kind = path.split("://", maxsplit=1)[0]
-        raise PolicyError(f"a source at {kind}:// is not supported yet",
-                          "use a CSV, Parquet or DuckDB file")  # fmt: skip
+    if "://" in path and wish.table is None:
+        raise PolicyError("an address does not say which table", "name it with --table")
     table = wish.table or re.sub(r"\W+", "_", Path(path).name.split(".")[0]) or "data"
     exact(wish.epsilon)
     found = _survey(path, table, wish)
@@ -101,6 +99,8 @@ def draft(source: str | Path, out: str | Path, wish: Wish) -> Draft:
 
 def _place(source: str, out: Path) -> str:
     """Where the source is, seen from the policy; an absolute path elsewhere stays one."""
+    if "://" in source:
+        return source
     here = out.absolute().parent
     inside = Path(source).absolute().is_relative_to(here)
     if Path(source).is_absolute() and not inside:
@@ -115,13 +115,15 @@ def confirmed(text: str) -> str:
 
 def _survey(path: str, table: str, wish: Wish) -> Mapping[str, Mapping[str, Any]]:
     try:
-        engine = DuckDB(path, table, {})
+        engine = engine_of(path, table, {})
     except MachineryError:
         if wish.table is None and path.lower().endswith((".duckdb", ".db", ".ddb")):
             message = f"the database has no table {table!r}, or cannot be read"
             raise PolicyError(message, "name the table with --table") from None
         raise
     except AdomniaError as error:
+        if "://" in path:
+            raise
         hint = "name a CSV, Parquet or DuckDB file, a pattern, or a folder"
         raise PolicyError(error.message, hint) from None
     try:

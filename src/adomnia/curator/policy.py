@@ -61,6 +61,8 @@ class Policy:
     neighbors: Neighbors
     budget: Budget
     attributes: Mapping[str, Attribute]
+    relation: str = ""
+    """The table's name where it lives, with its schema if need be; statements say `table`."""
     unit: str | None = None
     analysts: Mapping[str, Budget] = field(default_factory=dict)
     public: Mapping[str, PublicSource] = field(default_factory=dict)
@@ -93,10 +95,12 @@ def read_policy(file: str | Path) -> Policy:
     graph = graph_source(reader)
     data = _section(reader, "data") if graph is None or "data" in tree else {}
     source = text(reader, data, ("data", "source"), None if data or graph is None else "")
+    table = text(reader, data, ("data", "table"), _stem(source))
     return Policy(
         file=path,
         source=source,
-        table=text(reader, data, ("data", "table"), _stem(source)),
+        table=table.rpartition(".")[2] if "://" in source else table,
+        relation=table,
         neighbors=_neighbors(reader, privacy),
         budget=_budget(reader, privacy, ("privacy",)),
         attributes=attributes_of(reader),
@@ -137,6 +141,8 @@ def _section(reader: Reader, name: str) -> Mapping[str, Any]:
 
 
 def _stem(source: str) -> str:
+    if "://" in source:
+        return "data"  # an address does not name a table, and may hold a password
     return re.sub(r"\W+", "_", Path(source).name.split(".")[0]) or "data"
 
 

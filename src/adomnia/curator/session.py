@@ -179,8 +179,11 @@ class Session:
         return replace(plan, priors=count)
 
     def _take(self, plan: Plan) -> reading.Readings:
-        desk = self.desk
-        return computed("question", lambda: reading.take(plan, desk.table, desk.engine))
+        def take() -> reading.Readings:
+            with self.desk.engine.snapshot() as engine:
+                return reading.take(plan, self.desk.table, engine)
+
+        return computed("question", take)
 
     def _answer(
         self,

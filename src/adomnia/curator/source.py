@@ -2,26 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from adomnia.curator.policy import Policy
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.engine import Engine
+from adomnia.engines.postgres import PostgreSQL
 from adomnia.engines.public import read_rows
+from adomnia.engines.spark import Spark
 from adomnia.errors import PolicyError
+from adomnia.schema.domain import Domain
 from adomnia.schema.table import PublicTable
 
-__all__ = ["open_engine", "read_public"]
+__all__ = ["engine_of", "open_engine", "read_public"]
 
 MAX_PUBLIC = 100_000
 
+Opener = Callable[[Any, str, Mapping[str, Domain]], Engine]
+"""Opens a source: where it is, the table's name, and the domains of its columns."""
 
-def open_engine(policy: Policy) -> Engine:
-    """The engine for the policy's source."""
-    if "://" in policy.source:
-        kind = policy.source.split("://")[0]
-        raise PolicyError(f"a source at {kind}:// is not supported yet",
-                          "use a CSV, Parquet or DuckDB file", str(policy.file))  # fmt: skip
+SCHEMES: Mapping[str, Opener] = {
+    "postgresql": PostgreSQL,
+    "postgres": PostgreSQL,
+    "spark": Spark,
+}
+"""The engines of addresses; what is no address is a file, and DuckDB reads it."""
+
+HANDED: Mapping[str, Opener] = {"pyspark": Spark}
+"""The engines of objects that are handed in from Python, by the package they are from."""
+
+
+def open_engine(policy: Policy, source: Any = None) -> Engine:
+    """The engine for the policy's source, or for one that is handed in instead of it."""
     domains = {name: attribute.domain for name, attribute in policy.attributes.items()}
-    return DuckDB(policy.beside(policy.source), policy.table, domains)
+    if source is None:
+        source = policy.beside(policy.source)
+    return engine_of(source, policy.relation or policy.table, domains)
+
+
+def engine_of(source: Any, table: str, domains: Mapping[str, Domain]) -> Engine:
+    """The engine for a path, an address, or an object that holds data."""
+    place = source if isinstance(source, str) else getattr(source, "__fspath__", lambda: None)()
+    if place is None:
+        package = type(source).__module__.partition(".")[0]
+        if package not in HANDED:
+            hint = "a source is a path or an address" + "".join(f", or from {p}" for p in HANDED)
+            raise PolicyError(f"a {type(source).__name__} cannot be a source", hint)
+        return HANDED[package](source, table, domains)
+    scheme, found, _ = str(place).partition("://")
+    if not found:
+        return DuckDB(place, table, domains)
+    if scheme not in SCHEMES:
+        known = ", ".join(f"{name}://" for name in SCHEMES)
+        hint = f"use a CSV, Parquet or DuckDB file, or an address that begins with {known}"
+        raise PolicyError(f"a source at {scheme[:20]}:// is not supported", hint)
+    return SCHEMES[scheme](place, table, domains)
 
 
 def read_public(policy: Policy) -> dict[str, PublicTable]:

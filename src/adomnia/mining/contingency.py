@@ -6,6 +6,7 @@ are sums of its cells. What to put in it is looked for in small tables first (`c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,14 +37,9 @@ SPLIT = {"classes": 0.05, "screen": 0.4, "table": 0.55}
 MOST_CLASSES = 100
 MOST_CELLS = 20_000
 MOST_AXES = 8
-WHOLE = 64
-"""With no more cells than this the whole joint table is asked for, without a search before it."""
-
-WORTH = 6
-"""A search at this epsilon is worth it if rows · epsilon > WORTH · attributes · classes."""
-
-CROWDED = 2048
-"""A table has at most (rows · epsilon)² / CROWDED cells: sums of cells then outweigh the noise."""
+SURE, LEAF = 5, 1 / 32
+"""A leaf with this share of the rows, that of five levels, is to stand out of its noise by so many
+standard deviations: this limits the cells of a table."""
 
 BLIND = "too few rows for a search at this epsilon: attributes were taken blindly, in thirds"
 NOISE = "the noise is wider than the number of rows: use a larger epsilon"
@@ -102,17 +98,37 @@ def ask_contingency(
     if counted is not None and rows <= np.sqrt(counted.variance * len(classes.values)):
         fit.note(NOISE)
     screen, rest = split["screen"], split["screen"] + split["table"]
-    if prod(axis.size for axis in axes) <= WHOLE or len(axes) == 1:
+    if _is_small(axes, float(screen / rest) if rest else 0.0):
         return _table(fit, axes, classes, rest)
     if not split["table"]:
         raise QuestionError("the joint table needs a part of the budget", "give table a weight")
-    if screen and rows * float(screen) > WORTH * len(axes) * len(classes.values):
+    if _is_worth(axes, rows * float(screen) / len(classes.values)):
         chosen = _screened(fit, axes, classes, screen, rows * float(split["table"]))
         rest = split["table"]
         if chosen:
             return _table(fit, chosen, classes, rest)
     fit.note(BLIND)
     return _table(fit, _blindly(axes, rows * float(rest), seed), classes, rest, blind=True)
+
+
+def _is_small(axes: Sequence[Axis], screened: float) -> bool:
+    """Whether the joint table has no more noise in an attribute's counts than its own table.
+
+    Of N cells, N/s are summed for each of an attribute's s groups, at the whole epsilon; a table
+    of its own has a d-th of the `screened` share of it.
+    """
+    cells = prod(axis.size for axis in axes)
+    least = min(axis.size for axis in axes)
+    return len(axes) == 1 or cells * screened**2 <= least * len(axes) ** 2
+
+
+def _is_worth(axes: Sequence[Axis], weight: float) -> bool:
+    """Whether half the rows of a class, `weight` over epsilon, outweigh half of an axis's noise.
+
+    Half of s groups have noise of √(2 · s/2) times the scale of a table, d over epsilon.
+    """
+    groups = sum(axis.size for axis in axes) / len(axes)
+    return weight / 2 > math.sqrt(groups) * len(axes)
 
 
 def _table(
@@ -147,7 +163,7 @@ def _screened(
             told.append(found)
     told.sort(key=lambda each: -each[0])
     chosen: list[Axis] = []
-    cells, most = 1, min(MOST_CELLS // len(classes.values), weight**2 / CROWDED)
+    cells, most = 1, min(MOST_CELLS // len(classes.values), weight**2 * LEAF / (2 * SURE**2))
     for _, axis in told[: 4 * MOST_AXES]:
         if not chosen or (cells * axis.size <= most and len(chosen) < MOST_AXES):
             chosen.append(axis)
@@ -174,6 +190,7 @@ def _grouped(axis: Axis, table: Contingency) -> tuple[float, Axis] | None:
 
 
 def _blindly(axes: Sequence[Axis], weight: float, seed: int) -> list[Axis]:
-    """Three attributes in thirds, or four where there are rows for it, by lot."""
+    """Attributes in thirds, by lot: as many as leave an average cell's rows above the noise."""
     order = np.random.default_rng(seed).permutation(len(axes)).tolist()
-    return [axes[place].evenly(3) for place in order[: 3 + (weight >= 100)]]
+    count = next((k for k in range(2, MOST_AXES) if 3 ** (k + 1) > weight), MOST_AXES)
+    return [axes[place].evenly(3) for place in order[:count]]

@@ -26,10 +26,12 @@ __all__ = ["Covariance", "Way", "by_grids", "by_moments", "ways"]
 Floats = NDArray[np.float64]
 SPREAD, REACH = 0.2, 3.0
 """The standard deviation of a column that is expected before anything is known, as a share of its
-bounds, and how many standard deviations of it the products reach."""
-UNSEEN, MODEL = 0.15, 0.1
-"""Correlations that moments alone leave out, and what the normal law behind `sides` gets wrong."""
-NOTHING = 0.001
+bounds (they lie two and a half of it to both sides), and how many the products reach."""
+UNSEEN, MODEL = 3**-0.5, 2 / math.pi - 0.5
+"""Correlations that moments alone leave out, if any is as likely as another; and what the normal
+law behind `sides` gets wrong where columns have two values, in the mean over such correlations."""
+LOST = 0.005
+"""The share of a normal column's variance that lies past the reach."""
 MOST_CELLS, MOST_GRIDS, MOST_IN_ALL, PAIRS, LEAST = 20_000, 60, 60_000, 100, 1e-9
 
 
@@ -152,7 +154,8 @@ def by_moments(
         _correlate(fit, bounds, way, pairs, (made, variance))
     else:
         reach = REACH * np.sqrt(variance + min(off, 0.25) / 4)
-        if len(bounds) ** 2 / float(pairs) / found.rows[0] < NOTHING:
+        whole = math.sqrt(2) * math.comb(len(bounds), 2) / (float(pairs) * found.rows[0])
+        if whole < LOST * SPREAD**2:
             reach = np.ones(len(bounds))  # so little noise that cutting off would do more harm
         columns = [_clipped(*each) for each in zip(bounds, mean, reach, strict=True)]
         _multiply(fit, columns, pairs, made, float(found.rows[0]))
@@ -240,7 +243,7 @@ def _multiply(
 
 def _relative(fit: Fitting, sql: str, share: Fraction, units: Sequence[float]) -> list[float]:
     """The standard deviation of the noise in each sum, in these units."""
-    steps = fit.session.plan(sql, epsilon=share).steps
+    steps = fit.plan(sql, share).steps
     scales = [
         float(step.noise.parameter * number(step.measurement.argument).step)
         for step in steps

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adomnia.mining.coarsening import ABSENT
 from adomnia.mining.estimator import Watch, check_whole
-from adomnia.mining.splits import Node, full, grow
+from adomnia.mining.splits import Node, full, grow, shares_of
 from adomnia.mining.table_classifier import TableClassifier
 from adomnia.privacy.loss import Amount
 
@@ -76,7 +76,7 @@ class DecisionTree(TableClassifier):
         codes = self._codes(rows)
         out = np.zeros((len(codes), len(self.classes_)))
         for node, within in _leaves(self.tree_, codes, np.arange(len(codes))):
-            out[within] = _shares(node.counts)
+            out[within] = shares_of(node.counts)
         return out
 
     def predict(self, rows: Any) -> NDArray[Any]:
@@ -124,12 +124,3 @@ def _leaves(
         shifted = codes.copy() if low else codes
         shifted[part, node.axis] -= low
         yield from _leaves(child, shifted, part)
-
-
-def _shares(counts: Floats) -> Floats:
-    """Shares of the classes; where noise has left nothing, the largest count has all."""
-    kept = np.maximum(counts, 0.0)
-    if kept.sum() <= 0:
-        kept = (counts == counts.max()).astype(np.float64)
-    out: Floats = kept / kept.sum()
-    return out

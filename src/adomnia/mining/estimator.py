@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.curator.answer import Answer
+from adomnia.curator.plan import Asked, Plan, make_plan
 from adomnia.errors import AdomniaError, QuestionError
 from adomnia.privacy.loss import Amount, exact
 
@@ -78,6 +79,12 @@ class Fitting:
         self.done += 1
         self.watch(name, self.done, max(self.total, self.done))
         return answer
+
+    def plan(self, sql: str, epsilon: Amount) -> Plan:
+        """What the session would do for an answer: noise and its scale, which are public."""
+        desk = self.session.desk
+        _, known = desk.public()
+        return make_plan(desk.bind(sql), desk.policy, Asked(exact(epsilon)), known)
 
     def note(self, text: str) -> None:
         """Something the fitted model should say beside its results, once."""

@@ -31,10 +31,13 @@ __all__ = ["KMeans"]
 
 Floats = NDArray[np.float64]
 SPLIT = {"rows": 1, "start": 10, "steps": 9}
-MOST_CELLS, MOST_BINS, MOST_STEPS, MOST_TERMS = 20_000, 12, 2, 1500
-HOPELESS, CLOSE = 0.5, 0.03
-"""A step whose centers are off by more than the first (of a bound's width) is not taken; the
-second is how far off they may be so that another step is worth its price."""
+MOST_CELLS, MOST_BINS, MOST_STEPS = 20_000, 12, 2
+FINE = 10**5
+"""Scores of centers are compared in such parts of one."""
+HOPELESS, CLOSE = 1 / 2, 1 / (2 * MOST_BINS)
+"""A step whose centers are off by more than the first (of a bound's width) is not taken: no place
+in the middle is further off. Further steps are taken while centers are off by no more than the
+second, half of the finest cell that the start can have."""
 RESTARTS, ROUNDS = 8, 50
 
 
@@ -115,6 +118,8 @@ class KMeans(Estimator):
     def _learn(self, fit: Fitting, bounds: Sequence[Bounds]) -> Floats:
         """The centers, as positions."""
         rows = ask_rows(fit, self.split_["rows"])
+        if rows < self.n_clusters:
+            fit.note("there seem to be fewer rows than clusters: some centers are arbitrary")
         steps = self._steps(rows, len(bounds))
         if not steps:  # what no step can use goes to the start
             self.split_ = {**self.split_, "steps": Fraction(0),
@@ -133,8 +138,7 @@ class KMeans(Estimator):
         off = width * self.n_clusters / (float(self.split_["steps"]) * rows)
         if off > HOPELESS:
             return 0
-        many = width * self.n_clusters**2 > MOST_TERMS  # such statements take seconds each
-        return max(1, min(1 if many else MOST_STEPS, int(CLOSE / off)))
+        return max(1, min(MOST_STEPS, int(CLOSE / off)))
 
     def _start(self, fit: Fitting, bounds: Sequence[Bounds], rows: float) -> Floats:
         """Centers of a grid's noisy counts; of the widest columns, where all would be too many."""
@@ -194,33 +198,48 @@ def _lloyd(fit: Fitting, bounds: Sequence[Bounds], centers: Floats, share: Fract
 
 
 def _assigned(fit: Fitting, bounds: Sequence[Bounds], centers: Floats) -> str:
-    """Rows with their nearest center: of c, the one with the largest c·x - c·c/2."""
-    scores = {f"score{j}": _score(bounds, center) for j, center in enumerate(centers)}
+    """Rows with the number of their nearest center: of c, the one with the largest c·x - c·c/2.
+
+    The number rides on the score as its last digit in base k, so the greatest score brings its
+    own, and a statement has k scores in the place of k² comparisons.
+    """
     columns = {bound.name: identifier(bound.name) for bound in bounds}
-    scored = select(fit.session, {**columns, **scores}, where=present(bounds))
-    last = len(centers) - 1
-    tests = [
-        f"WHEN {' AND '.join(f'score{j} >= score{i}' for i in range(j + 1, last + 1))} THEN {j}"
-        for j in range(last)
+    count = len(centers)
+    if count == 1:
+        return select(fit.session, columns, where=present(bounds))
+    scores = _scores(bounds, centers)
+    tagged = [f"ROUND({score}) * {count} + {place}" for place, score in enumerate(scores)]
+    nearest = f"GREATEST({', '.join(tagged)}) % {count}"
+    return select(fit.session, {**columns, "nearest": nearest}, where=present(bounds))
+
+
+def _scores(bounds: Sequence[Bounds], centers: Floats) -> list[str]:
+    """The score of each center, in whole parts of `FINE`, none below zero.
+
+    What all centers have in common decides nothing: it is taken off, and a column in which they
+    agree drops out.
+    """
+    apart = centers - centers.mean(axis=0)
+    apart[:, np.ptp(centers, axis=0) < 1 / FINE] = 0.0
+    constant = -(centers**2).sum(axis=1) / 2
+    least = (np.minimum(apart, 0.0).sum(axis=1) + constant).min()
+    return [
+        _score(bounds, FINE * slopes, FINE * float(rest - least) + 1)
+        for slopes, rest in zip(apart, constant, strict=True)
     ]
-    if not tests:
-        return scored
-    nearest = f"CASE {' '.join(tests)} ELSE {last} END"
-    return select(fit.session, {**columns, "nearest": nearest}, source=scored)
 
 
-def _score(bounds: Sequence[Bounds], center: Floats) -> str:
-    """The score of a center in the columns' own units, to five figures of each width."""
-    terms, constant = [], float(center @ center) / 2
-    for bound, place in zip(bounds, center.tolist(), strict=True):
-        if bound.width == 0:
+def _score(bounds: Sequence[Bounds], slopes: Floats, constant: float) -> str:
+    """A linear function of positions, in the columns' own units, to about one part in `FINE`."""
+    terms = []
+    for bound, slope in zip(bounds, slopes.tolist(), strict=True):
+        if bound.width == 0 or slope == 0:
             continue
-        places = 5 + max(0, math.ceil(math.log10(bound.width)))
-        slope = round(place / float(bound.width), places)
-        constant += slope * float(bound.low)
-        if slope:
-            terms.append(f"{decimal(slope, places)} * {identifier(bound.name)}")
-    return " + ".join([*terms, decimal(-constant, 5)])
+        places = max(0, math.ceil(math.log10(bound.width)))
+        own = Fraction(round(slope * 10**places / float(bound.width)), 10**places)
+        constant -= float(own * bound.low)
+        terms.append(f"{decimal(own)} * {identifier(bound.name)}")
+    return " + ".join([*terms, decimal(round(constant))])
 
 
 def cluster(points: Floats, weights: Floats, count: int, draw: np.random.Generator) -> Floats:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -27,11 +28,14 @@ if TYPE_CHECKING:
 __all__ = ["LogisticRegression"]
 
 Floats = NDArray[np.float64]
-LEAST = 1e-6
+LEAST = 0.01
 """A penalty that only keeps weights finite."""
 
-STEPS, HALVED, FAR, CLOSE = 50, 20, 5.0, 1e-6
+STEPS, HALVED, FAR = 50, 20, 5.0
 """How long and how carefully the maximum is looked for."""
+
+CLOSE = 1e-3
+"""A step that makes the counts likelier by a smaller factor, in nats, is the last."""
 
 
 class LogisticRegression(TableClassifier):
@@ -79,8 +83,9 @@ class LogisticRegression(TableClassifier):
             self.steps_ = tuple(
                 axis.describe(end, axis.size) for axis in found.axes for end in range(1, axis.size)
             )
-            clear = _cleared(found) if found.blind else found
-            weights = _likeliest(clear, float(self.penalty))
+            if found.blind:  # few rows lie in few cells: most of the others are noise
+                found = replace(found, counts=np.maximum(found.counts, 0.0))
+            weights = _likeliest(found, float(self.penalty))
             self.intercept_, self.coef_ = weights[:, 0], weights[:, 1:]
         return self
 
@@ -110,29 +115,21 @@ def _steps(codes: NDArray[np.int64], sizes: Sequence[int]) -> Floats:
     return np.concatenate(parts, axis=1)
 
 
-def _cleared(found: Contingency) -> Contingency:
-    """Cells that may be noise set to zero: few rows lie in few cells of a table taken blindly."""
-    counts = found.counts
-    least = 0.5 * np.sqrt(found.variance * counts.shape[-1])
-    kept = counts.sum(axis=-1, keepdims=True) > least
-    return replace(found, counts=np.where(kept, np.maximum(counts, 0.0), 0.0))
-
-
 def _likeliest(found: Contingency, penalty: float) -> Floats:
     """The penalised maximum of the likelihood by Newton's method, one row of weights per class.
 
     Counts are not clipped: clipped noise is no longer centred, and would add up over the cells.
-    A weight is held back by as many rows as the noise in its gradient can feign. Cells whose
+    A weight is held back as by a normal prior of variance one: by the variance of the noise in its
+    gradient over the curvature, both up to the same factor. Cells whose
     noisy rows are negative are left out of the curvature, so every step goes down.
     """
     sizes, classes = found.counts.shape[:-1], found.counts.shape[-1]
     taken = _steps(np.indices(sizes).reshape(len(sizes), -1).T, sizes)
     counts = found.counts.reshape(-1, classes)
     rows, observed = counts.sum(axis=1), counts.T @ taken
-    held = np.full(
-        observed.shape, max(penalty, LEAST) + 0.1 * np.sqrt(found.variance * len(counts))
-    )
-    held[:, 0] = 0.01 + 0.01 * np.sqrt(found.variance)
+    feigned = found.variance * len(counts) / max(float(rows.sum()), 1.0)
+    held = np.full(observed.shape, max(penalty, LEAST) + feigned)
+    held[:, 0] = LEAST + feigned
 
     def loss(weights: Floats) -> float:
         log_sums = _softmax(taken @ weights.T)[1]
@@ -148,21 +145,22 @@ def _likeliest(found: Contingency, penalty: float) -> Floats:
         shorter = (weights - move / 2**k for k in range(HALVED))
         before = loss(weights)
         after = next((each for each in shorter if loss(each) < before), None)
-        if after is None or np.abs(after - weights).max() < CLOSE:
+        if after is None:
             break
         weights = after
+        if before - loss(after) < CLOSE:
+            break
     return weights
 
 
 def _curvature(taken: Floats, chances: Floats, rows: Floats) -> Floats:
     """The second derivatives of the loss: one block for each pair of classes."""
-    classes = range(chances.shape[1])
-    blocks = [
-        [taken.T @ (taken * (rows * chances[:, a] * ((a == b) - chances[:, b]))[:, None])
-         for b in classes]
-        for a in classes
-    ]  # fmt: skip
-    return np.block(blocks)
+    width, classes = taken.shape[1], chances.shape[1]
+    out = np.zeros((classes, width, classes, width))
+    for a, b in combinations_with_replacement(range(classes), 2):
+        weight = rows * chances[:, a] * ((a == b) - chances[:, b])
+        out[a, :, b] = out[b, :, a] = taken.T @ (taken * weight[:, None])
+    return out.reshape(classes * width, classes * width)
 
 
 def _softmax(scores: Floats) -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Node", "best_cut", "ends_of", "full", "grow"]
+__all__ = ["Node", "best_cut", "ends_of", "full", "grow", "shares_of"]
 
 Floats = NDArray[np.float64]
 TINY = 1e-9
@@ -107,3 +107,15 @@ def ends_of(node: Node) -> list[int]:
     (end,) = node.ends
     low, high = node.children
     return [*ends_of(low), end, *(end + other for other in ends_of(high))]
+
+
+def shares_of(counts: Floats) -> Floats:
+    """The classes' shares, along the last axis; where noise has left nothing, the largest has all.
+
+    Counts below zero count as none.
+    """
+    kept = np.maximum(counts, 0.0)
+    none = kept.sum(axis=-1, keepdims=True) <= 0
+    kept = np.where(none, counts == counts.max(axis=-1, keepdims=True), kept)
+    out: Floats = kept / kept.sum(axis=-1, keepdims=True)
+    return out

@@ -44,7 +44,7 @@ CHUNK = 60
 
 def scale_of(fit: Fitting, sql: str, epsilon: Fraction) -> float:
     """The scale of the noise in an answer, in rows; from the session's plan, which is public."""
-    steps = fit.session.plan(sql, epsilon=epsilon).steps
+    steps = fit.plan(sql, epsilon).steps
     scales = [0.0]
     for step in steps:
         if step.noise is not None:

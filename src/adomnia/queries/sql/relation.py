@@ -80,18 +80,28 @@ def _with(source: Source, select: exp.Select) -> Source:
 def _relation(source: Source, node: exp.Expression) -> Relation:
     if isinstance(node, exp.Subquery):
         return _project(source, node.this).named(node.alias or "subquery")
-    if not isinstance(node, exp.Table) or node.args.get("db") or node.args.get("sample"):
+    if not isinstance(node, exp.Table) or node.args.get("sample"):
         raise refuse(source.sql, node, "only a table, a CTE or a subquery can stand in FROM")
     if not isinstance(node.this, exp.Identifier) or node.args.get("joins"):
         raise refuse(source.sql, node, "functions cannot stand in FROM")
-    if node.name.lower() in source.ctes:
+    if node.name.lower() in source.ctes and not node.db:
         return source.ctes[node.name.lower()].named(node.alias or node.name)
-    if node.name.lower() != source.table.name.lower():
+    if not _names(node, source.table):
         hint = f"the private table is {source.table.name}"
         if match(node.name, source.table.public):
             hint += f"; a public table is joined to it: FROM {source.table.name} JOIN {node.name} …"
-        raise refuse(source.sql, node, f"there is no private table {node.name!r}", hint)
-    return Relation({node.alias or source.table.name: _columns(source)})
+        raise refuse(source.sql, node, f"there is no private table {_whole(node)!r}", hint)
+    return Relation({node.alias or node.name: _columns(source)})
+
+
+def _whole(node: exp.Table) -> str:
+    return ".".join(part for part in (node.catalog, node.db, node.name) if part)
+
+
+def _names(node: exp.Table, table: Table) -> bool:
+    """Whether this is the private table; the catalogue says that it is in the schema `public`."""
+    named = node.name.lower() == table.name.lower()
+    return named and not node.catalog and node.db.lower() in ("", "public")
 
 
 def _columns(source: Source) -> dict[str, Expr]:

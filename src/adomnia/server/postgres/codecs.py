@@ -46,9 +46,9 @@ def _encoder(oid: int, form: int) -> Encoder:
         return _whole(INTEGERS.get(oid, 4), signed=oid in INTEGERS)
     if oid in ELEMENTS:
         return lambda value: _array(value, ELEMENTS[oid])
-    if oid in TEXTS:
-        return lambda value: show(value).encode("utf-8", "replace")
     found = _BINARY.get(oid)
+    if found is None and oid in TEXTS:
+        return lambda value: show(value).encode("utf-8", "replace")
     if found is None:
         raise WireError(f"values of the type {oid} are sent as text only", "", "0A000")
     return found
@@ -162,4 +162,5 @@ _BINARY: Mapping[int, Encoder] = {
     types.TIMESTAMPTZ: _moment,
     types.BYTEA: lambda value: value if isinstance(value, bytes) else str(value).encode(),
     types.UUID: lambda value: Uuid(str(value)).bytes,
+    types.CHAR: lambda value: str(value).encode()[:1] or b"\x00",
 }

@@ -67,13 +67,15 @@ def _array(text: str, element: int) -> list[Any]:
         elif sign == "\\":
             escaped = True
         elif sign == '"':
+            word = word if quoted else ""
             inside, quoted = not inside, True
         elif sign == "," and not inside:
+            word = word if quoted else word.strip()  # spaces around a bare item are not its own
             if word or quoted or len(text) > 2:
                 null = not quoted and word.upper() == "NULL"
                 items.append(None if null else _text(word, element))
             word, quoted = "", False
-        else:
+        elif inside or not quoted:  # what follows a closing quote is a space
             word += sign
     if inside or escaped:
         raise ValueError("not an array")

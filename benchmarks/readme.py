@@ -7,13 +7,13 @@ from pathlib import Path
 README = Path(__file__).resolve().parents[1] / "README.md"
 
 
-def put(name: str, text: str) -> None:
+def put(name: str, text: str, file: Path = README) -> None:
     """Put the text between `<!-- name -->` and `<!-- /name -->`, if both are there."""
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    whole = README.read_text("utf-8") if README.exists() else ""
+    whole = file.read_text("utf-8") if file.exists() else ""
     before, opened, rest = whole.partition(begin)
     _, closed, after = rest.partition(end)
     if not opened or not closed:
-        print(f"README.md is left alone: it lacks {begin} or {end}")
+        print(f"{file.name} is left alone: it lacks {begin} or {end}")
         return
-    README.write_text(f"{before}{begin}\n{text}\n{end}{after}", "utf-8")
+    file.write_text(f"{before}{begin}\n{text}\n{end}{after}", "utf-8")

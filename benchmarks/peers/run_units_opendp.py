@@ -69,7 +69,8 @@ def main() -> None:
         return ask, read
 
     asked: dict[str, Prepare] = {name: partial(prepare, make) for name, make in questions().items()}
-    serve(f"OpenDP {version('opendp')} (Polars {version('polars')})", asked, {})
+    assumes = {"c, d, e": "keeps a person's lowest regions: its choice by chance fails here"}
+    serve(f"OpenDP {version('opendp')} (Polars {version('polars')})", asked, assumes)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,10 @@ def test_the_data_has_one_budget_for_all(town: Town) -> None:
     with pytest.raises(adomnia.BudgetError, match="budget of the data") as caught:
         database.session("bob").ask(COUNT.format(2), "0.2")
     assert caught.value.exit_code == 3
+    assert "1/10" not in str(caught.value)  # it would tell bob what alice has spent
+    assert database.session("bob").remaining() == {"epsilon": Fraction(11, 10)}  # his own alone
+    with pytest.raises(adomnia.BudgetError, match="budget of the data") as caught:
+        database.session().ask(COUNT.format(2), "0.2")
     assert "1/10" in str(caught.value)
     database.session("bob").ask(COUNT.format(2), "0.1")
     assert database.budget() == {

@@ -11,6 +11,7 @@ import pytest
 
 from adomnia.engines.columns import Cleaned
 from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.engine import Request
 from adomnia.engines.literals import literal
 from adomnia.engines.statement import aggregates
@@ -129,7 +130,7 @@ def test_long_tables_of_values_are_joined(engine):
     cells = unseal(engine.measure(grouped)[0])[:, 0].tolist()
     assert sum(cells) == ROWS
     assert cells[len(WORDS) :] == [0] * 101
-    texts = Texts(Cleaned(TABLE, engine.columns()))
+    texts = Texts(Cleaned(TABLE, engine.columns(), DUCKDB))
     assert "VALUES" in texts.of(key) + texts.around("x")
 
 

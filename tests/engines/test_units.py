@@ -13,6 +13,7 @@ import pytest
 
 from adomnia.engines import statement, units
 from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.engine import Request
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.measurement import Primitive, Quantile
@@ -126,10 +127,10 @@ def test_the_short_ways_are_the_long_way(tmp_path, monkeypatch):
 def test_the_short_way_is_taken_for_counts_of_rows_and_units_alone():
     private = table(5)
     count, who = Primitive("rows"), _distinct(private)
-    assert units.per_unit("d", private, [count]) is not None
-    assert units.per_unit("d", private, [count, who]) is not None
-    assert units.per_unit("d", private, [count, Primitive("sum", who.argument)]) is None
-    assert units.per_unit("d", Table("t", ATTRIBUTES), [count]) is None
+    assert units.per_unit("d", private, [count], DUCKDB) is not None
+    assert units.per_unit("d", private, [count, who], DUCKDB) is not None
+    assert units.per_unit("d", private, [count, Primitive("sum", who.argument)], DUCKDB) is None
+    assert units.per_unit("d", Table("t", ATTRIBUTES), [count], DUCKDB) is None
 
 
 def _distinct(private):

@@ -1,22 +1,17 @@
 """The laws of engines: what comes out sealed is what the reference computes in plain Python.
 
-Random tables hold what data holds at its worst; random statements are bound from SQL. An engine
-joins by adding itself to `ENGINES`: a function from columns to the engine over them and the rows
-as its source has them.
+Random tables hold what data holds at its worst; random statements are bound from SQL. Engines join
+in `sources.py`; that they give the very bytes of DuckDB is in `test_engines_alike.py`.
 """
 
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
-from fractions import Fraction
 from math import inf, nan
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-import duckdb
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -25,10 +20,10 @@ from hypothesis import strategies as some
 sys.path.insert(0, str(Path(__file__).parent))
 
 import reference
+from sources import DOMAINS, ENGINES, LONG, TYPES
 from statements import KEYS, Writer
 
 from adomnia.engines import translate
-from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.engine import Request
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.unseal import unseal
@@ -36,31 +31,8 @@ from adomnia.queries.measurement import Moments, Quantile, unit_of
 from adomnia.queries.operations import OPERATIONS
 from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import plan_measurements
-from adomnia.schema.domain import Categories, Dates, Grid, Open
 from adomnia.schema.table import Attribute, PublicTable, Table
 
-DOMAINS = {
-    "age": Grid(Fraction(0), Fraction(20)),
-    "t": Grid(Fraction(-7), Fraction(5)),
-    "price": Grid(Fraction(-1), Fraction(2), Fraction(1, 20)),
-    "tens": Grid(Fraction(-30), Fraction(50), Fraction(10)),
-    "big": Grid(Fraction(-(10**15)), Fraction(10**15)),
-    "far": Grid(Fraction(10**15 - 1000), Fraction(10**15)),
-    "note": Grid(Fraction(0), Fraction(9)),
-    "code": Categories((7, 3, 5)),
-    "kind": Categories((1, 2), other=9),
-    "sex": Categories(("F", "M"), other="other"),
-    "city": Categories(("Ulm", "Köln", "", "a_b", "O'Hara")),
-    "flag": Categories((True, False)),
-    "day": Dates(date(2019, 12, 28), date(2021, 3, 3)),
-    "moment": Dates(date(2020, 1, 1), date(2020, 12, 31)),
-    "name": Open(),
-}
-TYPES = {
-    "age": "BIGINT", "t": "DOUBLE", "price": "DECIMAL(18,4)", "tens": "DOUBLE", "big": "HUGEINT",
-    "far": "BIGINT", "note": "VARCHAR", "code": "VARCHAR", "kind": "BIGINT", "sex": "VARCHAR",
-    "city": "VARCHAR", "flag": "BOOLEAN", "day": "DATE", "moment": "TIMESTAMP", "name": "VARCHAR",
-}  # fmt: skip
 REGIONS = PublicTable("towns", "city", ("city", "land"), (("Ulm", "BW"), ("Köln", "NW")))
 ATTRIBUTES = {name: Attribute(name, domain) for name, domain in DOMAINS.items()}
 TABLE = Table("people", ATTRIBUTES, public={"towns": REGIONS})
@@ -114,68 +86,6 @@ VALUES = {
 assert {*VALUES} == {*TYPES} == {*DOMAINS}
 tables = some.lists(some.fixed_dictionaries(VALUES), max_size=12)
 
-# Engines: each takes rows and gives the engine, and the rows as its source has them.
-
-
-def _filled(path, rows):
-    connection = duckdb.connect(path)
-    connection.execute("SET TimeZone = 'UTC'")
-    columns = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
-    connection.execute(f"CREATE TABLE people ({columns})")
-    if rows:
-        marks = ", ".join(f"CAST(? AS {kind})" for kind in TYPES.values())
-        connection.executemany(
-            f"INSERT INTO people VALUES ({marks})", [[row[name] for name in TYPES] for row in rows]
-        )
-    return connection
-
-
-@contextmanager
-def from_database(rows):
-    with TemporaryDirectory() as folder:
-        path = f"{folder}/people.duckdb"
-        _filled(path, rows).close()
-        with _closing(DuckDB(path, "people", DOMAINS)) as engine:
-            yield engine, rows
-
-
-@contextmanager
-def from_parquet(rows):
-    far = {**dict.fromkeys(reference.FAR)}
-    rows = [row | {"day": None if row["day"] in far else row["day"]} for row in rows]
-    with TemporaryDirectory() as folder, _filled(":memory:", rows) as connection:
-        half = len(rows) // 2
-        for number, part in enumerate((f"LIMIT {half}", f"OFFSET {half}")):
-            file = f"{folder}/{number}.parquet"
-            # HUGEINT has no Parquet type of its own.
-            connection.execute(f"COPY (SELECT * FROM people {part}) TO '{file}' (FORMAT parquet)")
-        rows = [row | {"big": None if row["big"] is None else float(row["big"])} for row in rows]
-        with _closing(DuckDB(folder, "people", DOMAINS)) as engine:
-            yield engine, rows
-
-
-@contextmanager
-def from_csv(rows):
-    with TemporaryDirectory() as folder, _filled(":memory:", rows) as connection:
-        connection.execute(f"COPY people TO '{folder}/people.csv' (HEADER, FORCE_QUOTE *)")
-        texts = ", ".join(f"CAST({name} AS VARCHAR)" for name in TYPES)
-        found = connection.execute(f"SELECT {texts} FROM people").fetchall()
-        rows = [
-            {name: text or None for name, text in zip(TYPES, row, strict=True)} for row in found
-        ]
-        with _closing(DuckDB(f"{folder}/people.csv", "people", DOMAINS)) as engine:
-            yield engine, rows
-
-
-@contextmanager
-def _closing(engine):
-    try:
-        yield engine
-    finally:
-        engine.close()
-
-
-ENGINES = {"database": from_database, "parquet": from_parquet, "csv": from_csv}
 every_engine = pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
 
 # Statements
@@ -184,7 +94,7 @@ every_engine = pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
 def asked(sql, table=TABLE):
     """The request of a statement and its quantiles; None where it is refused."""
     try:
-        question = bind(sql, table, tuple(DOMAINS))
+        question = bind(sql, table, tuple(table.attributes))
         found = plan_measurements(question).measurements
         [unit_of(m) for m in found if isinstance(m, Moments)]
     except (QuestionError, ValueError):
@@ -215,7 +125,10 @@ def check(engine, rows, sql, slack=0):
     return True
 
 
-@every_engine
+@pytest.mark.parametrize(
+    "make",
+    [pytest.param(make, id=name, marks=LONG.get(name, ())) for name, make in ENGINES.items()],
+)
 @settings(
     max_examples=25,
     deadline=None,

@@ -309,7 +309,7 @@ FULL, HALF = Budget(Fraction(1)), Budget(Fraction(1, 2))
 @pytest.mark.parametrize(
     ("budgets", "name"),
     [
-        (Budgets(HALF, FULL, FULL), "data"),
+        (Budgets(HALF, None, FULL), "data"),
         (Budgets(FULL, HALF, FULL), "analyst"),
         (Budgets(FULL, FULL, HALF), "session"),
     ],
@@ -328,14 +328,28 @@ def test_each_budget_binds_by_itself(journal: Journal, budgets: Budgets, name: s
     assert reserve(journal, asked(TENTH), budgets).remaining[name] == {"epsilon": 0}
 
 
+def test_who_has_a_budget_of_their_own_is_told_of_no_other(journal: Journal) -> None:
+    """What is left of the data's would tell what others have spent."""
+    budgets = Budgets(HALF, FULL, FULL)
+    granted = reserve(journal, asked(Fraction(2, 5)), budgets)
+    assert {*granted.remaining} == {"analyst", "session"}
+    for more in (Fraction(1, 5), Fraction(3, 5)):
+        with pytest.raises(BudgetError) as refused:
+            reserve(journal, asked(more), budgets)
+        assert str(refused.value) == "the budget of the data does not allow this\n  ask the curator"
+    with pytest.raises(BudgetError, match="the budget of the analyst"):
+        reserve(journal, asked(Fraction(4, 5)), budgets)
+    assert journal.account().number == 2
+
+
 def test_budgets_of_others_do_not_bind(journal: Journal) -> None:
     budgets = Budgets(FULL, Budget(TENTH), Budget(TENTH))
     reserve(journal, asked(), budgets)
     other = Reservation("bob", "s2", None, "SELECT 1", laplace(TENTH))
     reserve(journal, other, budgets)
     account = journal.account()
+    assert left(account, Budgets(FULL), "carol") == {"data": {"epsilon": Fraction(4, 5)}}
     assert left(account, budgets, "carol", "s3") == {
-        "data": {"epsilon": Fraction(4, 5)},
         "analyst": {"epsilon": TENTH},
         "session": {"epsilon": TENTH},
     }

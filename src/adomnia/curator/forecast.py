@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -39,7 +40,8 @@ class Forecast:
 
     Margins of averages and variances depend on the number of rows, which is not public: they are
     None here, and come with the answer. `quantiles` says for each column that is one what each
-    mechanism would err by and which is used; `worth` is about free-lunch privacy alone.
+    mechanism would err by and which is used; `worth` is about free-lunch privacy alone;
+    `row_level` says what units cost: the margins of protecting single rows.
     """
 
     spent: dict[str, Fraction]
@@ -50,6 +52,7 @@ class Forecast:
     cells: int
     quantiles: dict[str, dict[str, Any]] = field(default_factory=dict)
     worth: dict[str, dict[str, Any]] = field(default_factory=dict)
+    row_level: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The forecast as plain JSON values."""
@@ -64,6 +67,7 @@ class Forecast:
             "cells": self.cells,
             **({"quantiles": self.quantiles} if self.quantiles else {}),
             **({"worth": self.worth} if self.worth else {}),
+            **({"row_level": self.row_level} if self.row_level else {}),
         }
 
 
@@ -97,7 +101,31 @@ def forecast(plan: Plan, confidence: float) -> Forecast:
         _cells(plan),
         _quantiles(plan),
         worth_of(plan, margins, confidence),
+        _row_level(plan, confidence),
     )
+
+
+def _row_level(plan: Plan, confidence: float) -> dict[str, Any]:
+    """The margins that protecting single rows would have, and how much wider units make them."""
+    if plan.row_level is None:
+        return {}
+    single = plan.row_level()
+    pairs = zip(plan.steps, single.steps, strict=True)
+    ratios = [
+        _width(ours) / _width(rows)
+        for ours, rows in pairs
+        if type(ours.event) is type(rows.event) and ours.law == rows.law
+    ]
+    margins = _margins(single, confidence)
+    return {"unit": plan.unit, "margins": margins, "ratio": max(ratios, default=None)}
+
+
+def _width(step: Step) -> float:
+    """How wide a step's error is, up to a factor that is the mechanism's own."""
+    if step.noise is None:
+        return float(1 / step.eta)
+    width = float(step.noise.parameter)
+    return width if step.noise.kind == "laplace" else math.sqrt(width)
 
 
 def _quantiles(plan: Plan) -> dict[str, dict[str, Any]]:

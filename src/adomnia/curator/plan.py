@@ -6,8 +6,10 @@ It rests on the question and the policy alone; no data is read and nothing is sp
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from adomnia.curator.derived import Derived, derive
@@ -43,6 +45,11 @@ class Plan:
     most: int | None = None
     """The most rows that may count, where the sensitivity rests on it."""
     error: Error = "rank"
+    chooses: bool = False
+    """Whether a unit keeps other rows in the groups of another question."""
+    unit: str | None = None
+    row_level: Callable[[], Plan] | None = field(default=None, compare=False, repr=False)
+    """With a unit, the plan that would protect single rows, for comparison."""
 
     @property
     def shape(self) -> str:
@@ -101,8 +108,22 @@ def make_plan(question: Question, policy: Policy, asked: Asked, known: Known | N
         for measurement, (bound, way) in zip(strategy.measurements, pairs, strict=True)
     )
     selected = _threshold(steps, policy, delta)
-    most = policy.neighbors.most
-    return Plan(question, strategy, steps, selected, most=most, error=asked.error)
+    most, chooses = policy.neighbors.most, policy.neighbors.chooses
+    single = None
+    if policy.neighbors.rows is not None:
+        rows = replace(policy, unit=None, neighbors=policy.neighbors.of_rows())
+        single = partial(make_plan, question, rows, asked, known)
+    return Plan(
+        question,
+        strategy,
+        steps,
+        selected,
+        most=most,
+        error=asked.error,
+        chooses=chooses,
+        unit=policy.unit,
+        row_level=single,
+    )
 
 
 def _sensitivity(
@@ -209,5 +230,5 @@ def _threshold(steps: tuple[Step, ...], policy: Policy, delta: Fraction | None) 
         return None
     counts = next(step for step in steps if isinstance(step.measurement, Counts))
     assert counts.noise is not None
-    rows = (policy.neighbors.rows or 1) * policy.neighbors.group
-    return threshold(counts.noise.parameter, delta, rows, rows)
+    held, group = policy.neighbors.contribution(grouped=True), policy.neighbors.group
+    return threshold(counts.noise.parameter, delta, held.rows * group, held.groups * group)

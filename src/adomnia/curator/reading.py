@@ -162,7 +162,8 @@ def _mode(step: Step, mode: Mode, request: Request, engine: Engine, most: int | 
     """The place of each cell's mode among the values, from a count of every value."""
     values, cells = count_cells(mode.argument.range), cell_count(request.keys)
     assert values is not None
-    by_value = Request(request.table, request.where, (*request.keys, mode.argument), (ROWS,))
+    keys = (*request.keys, mode.argument)
+    by_value = Request(request.table, request.where, keys, (ROWS,), len(request.keys))
     (sealed,) = measured(engine, by_value, most)
     chosen = choose_modes(sealed, cells, values, step.eta)
     return Reading(chosen.reshape(-1, 1), None, np.ones(cells, np.int64), step.eta)

@@ -123,6 +123,8 @@ def _serve(plan: Plan, step: Step, known: Known) -> _Served | None:
         return (known.reading, known.selected) if accurate else None
     if plan.threshold is not None or known.selected is not None:
         return None
+    if plan.chooses:
+        return None  # units kept other rows in the groups of another question
     if _hopeless(step, known.reading):
         return None
     coarser = _coarser(plan, step, known)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from adomnia.engines.clean import clean, family
-from adomnia.engines.literals import literal, quoted
+from adomnia.engines.clean import clean
+from adomnia.engines.dialect import Dialect
 from adomnia.queries.expression import Call, Column, Constant
 from adomnia.schema.domain import Categories, Domain, Grid, Open
 from adomnia.schema.table import Table
@@ -22,10 +22,11 @@ class Cleaned:
 
     table: Table
     types: Mapping[str, str]
+    dialect: Dialect
 
     def value(self, name: str) -> str:
         """The SQL of a column's cleaned value."""
-        return clean(name, self._domain(name), self.types[name])
+        return clean(name, self._domain(name), self.types[name], self.dialect)
 
     def compared(self, call: Call) -> str | None:
         """A comparison of a clamped whole number that clamping does not change.
@@ -41,7 +42,8 @@ class Cleaned:
         assert isinstance(grid, Grid)
         if not _inside(call.op, constant.value, int(grid.low), int(grid.high)):
             return None
-        return f"({quoted(column.name)} {_SIGNS[call.op]} {literal(constant.value)})"
+        name = self.dialect.quoted(column.name)
+        return f"({name} {_SIGNS[call.op]} {self.dialect.constant(constant.value)})"
 
     def selected(self, call: Call) -> str | None:
         """A test for listed texts: a text that is none of them is not selected either way."""
@@ -50,22 +52,26 @@ class Cleaned:
             return None
         column, values = found
         domain = self._domain(column.name)
-        if not isinstance(domain, Categories) or family(self.types[column.name]) != "text":
+        if not isinstance(domain, Categories) or self._kind(column.name) != "text":
             return None
         if not values or not {*values} <= {*domain.values} - {domain.other}:
             return None
         if not all(isinstance(value, str) for value in values):
             return None  # compared with a number, every text would be cast, and some cannot be
-        return f"({quoted(column.name)} IN ({', '.join(literal(value) for value in values)}))"
+        listed = ", ".join(self.dialect.constant(value) for value in values)
+        return f"({self.dialect.quoted(column.name)} IN ({listed}))"
 
     def _domain(self, name: str) -> Domain:
         attribute = self.table.attributes.get(name)
         return attribute.domain if attribute else Open()
 
+    def _kind(self, name: str) -> str:
+        return self.dialect.family(self.types[name])
+
     def _plain(self, name: str) -> bool:
         domain = self._domain(name)
         whole = isinstance(domain, Grid) and domain.step == 1
-        return whole and family(self.types[name]) == "integer"
+        return whole and self._kind(name) == "integer"
 
 
 def _against(call: Call) -> tuple[Column, Constant] | None:

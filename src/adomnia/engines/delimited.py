@@ -16,11 +16,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from adomnia.engines.clean import known
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.files import pattern
 from adomnia.engines.literals import literal, quoted
 from adomnia.errors import PolicyError
+from adomnia.schema.domain import Categories, Dates, Domain, Grid
 
-__all__ = ["readable", "reader"]
+__all__ = ["loaded", "readable", "reader"]
 
 DELIMITERS = ",;\t|"
 CHUNK = 1 << 24
@@ -124,3 +127,28 @@ def _decoded(line: bytes) -> str:
         return line.decode("utf-8")
     except UnicodeDecodeError:
         return line.decode("latin-1")
+
+
+def loaded(name: str, domain: Domain | None) -> str:
+    """The SQL that gives a text column the type its domain wants.
+
+    What `clean` makes of it later is what it would have made of the text.
+    """
+    column = quoted(name)
+    if isinstance(domain, Dates):
+        return f"{DUCKDB.day(column, 'text')} AS {column}"
+    if isinstance(domain, Categories) and domain.other is None:
+        return f"{_member(column, domain)} AS {column}"
+    if not isinstance(domain, Grid):
+        return column
+    number = DUCKDB.number(column, "text")
+    if domain.step == 1:
+        # A domain ends at 10^15, so what lies beyond is clamped there or here alike.
+        inside = DUCKDB.rounded(f"LEAST(GREATEST({number}, -2e15), 2e15)")
+        number = f"CASE WHEN {known(number, DUCKDB)} THEN {inside} END"
+    return f"{number} AS {column}"
+
+
+def _member(column: str, domain: Categories) -> str:
+    read = {bool: DUCKDB.truth, int: DUCKDB.integer, str: DUCKDB.words}
+    return read[type(domain.values[0])](column, "text")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
@@ -12,26 +13,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.engines import delimited, parquet
-from adomnia.engines.arrange import combined, exact, grid, lay_out, split
-from adomnia.engines.clean import clean, loaded
-from adomnia.engines.contingency import Axes, Contingency, tables_of
-from adomnia.engines.engine import Cells, Histogram, Keyed, Request
+from adomnia.engines.aggregating import Aggregating
+from adomnia.engines.clean import clean
+from adomnia.engines.contingency import Axes, Contingency
+from adomnia.engines.cube import Counts, Subset, Tables, count, cubes_for, passes, sum_down
+from adomnia.engines.duckdb_dialect import DUCKDB
+from adomnia.engines.engine import Request
 from adomnia.engines.files import find, unreadable, version
 from adomnia.engines.interrupts import interruptible
 from adomnia.engines.literals import literal, quoted
 from adomnia.engines.quiet import quietly, unanswered
-from adomnia.engines.statement import DATA, aggregates, listing, shift
+from adomnia.engines.statement import DATA, numbering
 from adomnia.engines.survey import survey
 from adomnia.errors import PolicyError
 from adomnia.queries.expression import Expr
-from adomnia.queries.measurement import Primitive, Quantile, primitives
 from adomnia.schema.domain import Domain
-from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
 __all__ = ["DuckDB"]
 
 T = TypeVar("T")
+
+BATCH = 1 << 20
+FEW_ROWS = 2_000_000
 
 _SETTINGS = (
     "SET TimeZone = 'UTC'",
@@ -40,8 +44,12 @@ _SETTINGS = (
 )
 
 
-class DuckDB:
+class DuckDB(Aggregating):
     """An in-memory DuckDB that reads one source."""
+
+    _dialect = DUCKDB
+    most_cells = 1 << 26
+    """Cubes with more cells than this are not counted whole."""
 
     def __init__(self, source: Path | str, table: str, domains: Mapping[str, Domain]) -> None:
         self._source = find(str(source))
@@ -54,53 +62,44 @@ class DuckDB:
             self.close()
             raise
 
-    def columns(self) -> Mapping[str, str]:
-        """The names of the table's columns and their declared types."""
-        return self._types
-
     def version(self) -> str:
         """A digest of the files' names, sizes and times; text was read when it was opened."""
         return self._version or version(self._source)
 
-    def measure(self, request: Request) -> tuple[Cells, ...]:
-        """One pass over the rows; components of each measurement on all cells, sealed."""
-        needed = _needed(request)
-        rows = self._rows(aggregates(request, needed, self._types))
-        cell, cells = grid(request.keys, rows)
-        columns = {
-            part: lay_out(cell, values, cells)
-            for part, values in _columns(request, needed, rows).items()
-        }
-        parts = combined(request.measurements, columns, _shifts(needed))
-        return tuple(Sealed(part) for part in parts)
-
-    def histogram(self, request: Request, quantile: Quantile) -> Histogram:
-        """The values of an expression in each cell, sorted, with their counts, sealed."""
-        statement = listing(request, quantile.argument, self._types)
-        found = quietly(lambda: self._arrays(statement), unanswered)
-        return Sealed(split(request.keys, found))
-
-    def keyed(self, request: Request) -> Keyed:
-        """All keys that occur, with the components of all measurements, sealed."""
-        needed = _needed(request)
-        rows = self._rows(aggregates(request, needed, self._types))
-        columns = _columns(request, needed, rows)
-        parts = list(combined(request.measurements, columns, _shifts(needed)))
-        keys = [tuple(row[: len(request.keys)]) for row in rows]
-        return Sealed((keys, np.concatenate(parts, axis=1)))
-
     def contingency(self, table: Table, keys: tuple[Expr, ...], axes: Axes) -> Contingency:
-        """All marginals of the keys over their public values, sealed, from one pass."""
-        request = Request(table, None, keys, ())
-        statement = aggregates(request, [Primitive("rows")], self._types)
-        *columns, counts = quietly(lambda: self._arrays(statement), unanswered)
-        return tables_of([column.tolist() for column in columns], counts.astype(np.int64), axes)
+        """All marginals of the keys over their public values, sealed, in as few passes as fit.
+
+        Of few rows the groups that occur are counted instead of all cells that might.
+        """
+        sizes = [len(axis) for axis in axes]
+        request, every = Request(table, None, keys, ()), tuple(range(len(keys)))
+        if prod(sizes) <= self.most_cells:
+            whole = dict(zip([every], self._cubes(request, axes, [every]), strict=True))
+            return lambda subsets: sum_down(whole, subsets)
+        if self._few():
+            return super().contingency(table, keys, axes)
+
+        def tables(subsets: Sequence[Subset]) -> Tables:
+            found: Tables = {}
+            for lot in passes(cubes_for(subsets, sizes, self.most_cells), sizes, self.most_cells):
+                counted = dict(zip(lot, self._cubes(request, axes, lot), strict=True))
+                inside = [s for s in subsets if any({*s} <= {*cube} for cube in lot)]
+                found |= sum_down(counted, inside)
+            return found
+
+        return tables
+
+    def limit_memory(self, megabytes: int) -> None:
+        """Use about so much memory at most; what needs more takes longer, by the disk or by more
+        passes over the rows."""
+        self._connection.execute(f"SET memory_limit = '{max(megabytes, 64)}MB'")
+        self.most_cells = max(1, megabytes * 1_000_000 // 2 // 8)
 
     def survey(self) -> Mapping[str, Mapping[str, Any]]:
         """Types, extremes and short lists of values, for a curator's first draft."""
         return quietly(
             lambda: survey(
-                self._types, DATA, lambda text: self._connection.execute(text).fetchall()
+                self._types, DATA, lambda text: self._connection.execute(text).fetchall(), DUCKDB
             ),
             self._unreadable,
         )
@@ -142,7 +141,9 @@ class DuckDB:
             raise PolicyError("a column's name begins with 'adomnia '", "rename it")
         for name, declared in types.items():
             if name in domains:
-                clean(name, domains[name], declared)  # a domain that no number can hold fails here
+                clean(
+                    name, domains[name], declared, DUCKDB
+                )  # a domain that no number can hold fails here
         return types
 
     def _attach(self, table: str) -> None:
@@ -165,7 +166,7 @@ class DuckDB:
         reader = delimited.reader(files, domains, plain)
         self._connection.execute(f"CREATE TEMP VIEW adomnia_text AS {reader}")
         names = self._described("adomnia_text")
-        typed = ", ".join(loaded(name, domains.get(name)) for name in names)
+        typed = ", ".join(delimited.loaded(name, domains.get(name)) for name in names)
         self._connection.execute(f"CREATE TABLE {DATA} AS SELECT {typed} FROM adomnia_text")
         for file in {*files} - {*self._source.files}:
             file.unlink()
@@ -176,12 +177,26 @@ class DuckDB:
 
     # Asking
 
+    def _few(self) -> bool:
+        """Whether grouping the rows is less work than several cubes."""
+        return int(self._rows(f"SELECT COUNT(*) FROM {DATA}")[0][0]) <= FEW_ROWS
+
+    def _cubes(self, request: Request, axes: Axes, cubes: Sequence[Subset]) -> list[Counts]:
+        """The cells of these cubes, counted in one pass over the rows."""
+        statement = numbering(request, axes, cubes, self._types, self._dialect)
+        shapes = [tuple(len(axes[place]) for place in cube) for cube in cubes]
+
+        def work(cursor: duckdb.DuckDBPyConnection) -> list[Counts]:
+            batches: Any = cursor.sql(statement).to_arrow_reader(BATCH)
+            return count(([c.to_numpy() for c in batch.columns] for batch in batches), shapes)
+
+        return quietly(lambda: self._run(work), unanswered)
+
     def _rows(self, statement: str) -> list[tuple[Any, ...]]:
         return quietly(lambda: self._run(lambda c: c.execute(statement).fetchall()), unanswered)
 
     def _arrays(self, statement: str) -> list[NDArray[Any]]:
-        table: Any = self._run(lambda cursor: cursor.sql(statement).to_arrow_table())
-        return [_plain(column) for column in table.columns]
+        return quietly(lambda: self._run(lambda c: _arrow(c, statement)), unanswered)
 
     def _run(self, work: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         """What `work` gives, on a cursor of its own that can be interrupted."""
@@ -190,19 +205,9 @@ class DuckDB:
             return work(cursor)
 
 
-def _needed(request: Request) -> list[Primitive]:
-    return list(dict.fromkeys(part for m in request.measurements for part in primitives(m)))
-
-
-def _columns(
-    request: Request, needed: Sequence[Primitive], rows: Sequence[tuple[Any, ...]]
-) -> dict[Primitive, NDArray[Any]]:
-    width = len(request.keys)
-    return {part: exact([row[width + i] for row in rows]) for i, part in enumerate(needed)}
-
-
-def _shifts(needed: Sequence[Primitive]) -> dict[Primitive, int]:
-    return {part: off for part in needed if (off := shift(part, needed))}
+def _arrow(cursor: duckdb.DuckDBPyConnection, statement: str) -> list[NDArray[Any]]:
+    table: Any = cursor.sql(statement).to_arrow_table()
+    return [_plain(column) for column in table.columns]
 
 
 def _plain(column: Any) -> NDArray[Any]:

@@ -7,6 +7,7 @@ in `tests/laws/test_engine.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -32,12 +33,22 @@ Keyed = Sealed[tuple[list[tuple[Any, ...]], NDArray[Any]]]
 
 @dataclass(frozen=True)
 class Request:
-    """What one question needs of the data: rows, keys, and measurements over each cell."""
+    """What one question needs of the data: rows, keys, and measurements over each cell.
+
+    The keys after `grouping` of them are no groups of the question: a mode counts every value in
+    each of its groups, and a unit is bounded in these.
+    """
 
     table: Table
     where: Expr | None
     keys: tuple[Expr, ...]
     measurements: tuple[Measurement, ...]
+    grouping: int | None = None
+
+    @property
+    def groups(self) -> tuple[Expr, ...]:
+        """The keys of the question's GROUP BY."""
+        return self.keys[: self.grouping]
 
 
 class Engine(Protocol):
@@ -49,6 +60,10 @@ class Engine(Protocol):
 
     def version(self) -> str:
         """A text that changes when the data does."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[Engine]:
+        """The engine for one question: what is read through it is of one moment."""
         ...
 
     def measure(self, request: Request) -> tuple[Cells, ...]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from adomnia.queries.ranges import Day, Number, Range, Text, Truth
-
-__all__ = ["literal", "quoted", "typed"]
+__all__ = ["literal", "quoted", "whole_text"]
 
 
 def quoted(name: str) -> str:
@@ -29,18 +26,12 @@ def literal(value: Any) -> str:
     return _text(str(value))
 
 
+def whole_text(value: str) -> str:
+    """A text that can be encoded: half a surrogate pair is no character, so no text has it, and it
+    becomes one that is never used."""
+    return "".join("\ufdd0" if "\ud800" <= sign <= "\udfff" else sign for sign in value)
+
+
 def _text(value: str) -> str:
-    # Half a surrogate pair is no character, so no text has it: it becomes one that is never used.
-    whole = "".join("\ufdd0" if "\ud800" <= sign <= "\udfff" else sign for sign in value)
-    parts = ["'" + part.replace("'", "''") + "'" for part in whole.split("\0")]
+    parts = ["'" + part.replace("'", "''") + "'" for part in whole_text(value).split("\0")]
     return parts[0] if len(parts) == 1 else "(" + " || chr(0) || ".join(parts) + ")"
-
-
-_TYPES: Mapping[type, str] = {Number: "BIGINT", Text: "VARCHAR", Day: "DATE", Truth: "BOOLEAN"}
-
-
-def typed(value: Any, spread: Range) -> str:
-    """A constant with the type of its range."""
-    if value is None or isinstance(spread, Number):
-        return f"CAST({literal(value)} AS {_TYPES[type(spread)]})"
-    return literal(value)

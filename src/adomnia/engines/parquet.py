@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from adomnia.engines.clean import family
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.files import pattern
 from adomnia.engines.literals import literal, quoted
 
@@ -57,7 +57,7 @@ def _common(types: set[str]) -> str | None:
         return None
     if types <= _SMALL:
         return "BIGINT"
-    numbers = all(family(name) in ("integer", "real") for name in types)
+    numbers = all(DUCKDB.family(name) in ("integer", "real", "decimal") for name in types)
     return "DOUBLE" if numbers else "VARCHAR"
 
 

@@ -29,5 +29,6 @@ def quietly(work: Callable[[], T], failure: Callable[[str], AdomniaError]) -> T:
 def unanswered(kind: str) -> AdomniaError:
     """The failure of a question."""
     return MachineryError(
-        "the question could not be computed", f"DuckDB gave up ({kind}); see the policy's [data]"
+        "the question could not be computed",
+        f"the engine gave up ({kind}); see the policy's [data]",
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Protocol
 
-from adomnia.engines.literals import literal, quoted, typed
+from adomnia.engines.dialect import Dialect
 from adomnia.queries.expression import Call, Column, Constant, Expr
 from adomnia.queries.operations import OPERATIONS
 from adomnia.queries.ranges import Number, Text
@@ -26,6 +26,11 @@ MAX_CASE = 40
 
 class Columns(Protocol):
     """The columns of a source as expressions read them."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the engine says it."""
+        ...
 
     def value(self, name: str) -> str:
         """The SQL of a column's cleaned value."""
@@ -45,6 +50,7 @@ class Texts:
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
+        self._dialect = columns.dialect
         self._done: dict[int, tuple[Expr, str]] = {}
         self._names: dict[str, str] = {}
 
@@ -64,130 +70,138 @@ class Texts:
     def around(self, source: str) -> str:
         """The source with the named texts as further columns, each over those before it."""
         for text, name in self._names.items():
-            source = f"(SELECT *, {text} AS {name} FROM {source})"
+            further = f"SELECT *, {text} AS {name} FROM {source}{self._dialect.barrier}"
+            source = f"({further}) AS {self._dialect.quoted('adomnia rows')}"
         return source
 
     def _made(self, expr: Expr) -> str:
         if isinstance(expr, Column):
             return self._columns.value(expr.name)
         if isinstance(expr, Constant):
-            return typed(expr.value, expr.range)
+            return self._dialect.typed(expr.value, expr.range)
         cheap = self._columns.compared(expr)
         if cheap is not None:
             return cheap
-        return _TEMPLATES[expr.op](expr, [self.of(arg) for arg in expr.args])
+        return _TEMPLATES[expr.op](expr, [self.of(arg) for arg in expr.args], self._dialect)
 
     def _short(self, text: str) -> str:
         if len(text) <= LONG:
             return text
-        return self._names.setdefault(text, quoted(f"adomnia {len(self._names)}"))
+        return self._names.setdefault(text, self._dialect.quoted(f"adomnia {len(self._names)}"))
 
 
-def _infix(sign: str) -> Callable[[Call, list[str]], str]:
-    return lambda call, args: "(" + f" {sign} ".join(args) + ")"
+Template = Callable[[Call, list[str], Dialect], str]
+"""The SQL of a call, from that of its arguments."""
 
 
-def _case(call: Call, args: list[str]) -> str:
+def _infix(sign: str) -> Template:
+    return lambda call, args, say: "(" + f" {sign} ".join(args) + ")"
+
+
+def _case(call: Call, args: list[str], say: Dialect) -> str:
     branches = zip(args[0:-1:2], args[1:-1:2], strict=True)
     whens = " ".join(f"WHEN {test} THEN {value}" for test, value in branches)
     return f"(CASE {whens} ELSE {args[-1]} END)"
 
 
-def _in(call: Call, args: list[str]) -> str:
-    return _among(args[0], call.params)
+def _in(call: Call, args: list[str], say: Dialect) -> str:
+    return _among(args[0], call.params, say)
 
 
-def _among(text: str, values: tuple[Any, ...]) -> str:
+def _among(text: str, values: tuple[Any, ...], say: Dialect) -> str:
     if not values:
         return f"(CASE WHEN {text} IS NOT NULL THEN FALSE END)"
-    return f"({text} IN ({', '.join(literal(value) for value in values)}))"
+    return f"({text} IN ({', '.join(say.constant(value) for value in values)}))"
 
 
-def _map(call: Call, args: list[str]) -> str:
+def _map(call: Call, args: list[str], say: Dialect) -> str:
     pairs, spread = call.params
-    kept = [(literal(key), typed(value, spread)) for key, value in pairs if value is not None]
+    kept = [(key, value) for key, value in pairs if value is not None]
     if not kept:
-        return typed(None, spread)
-    if len(kept) <= MAX_CASE:
-        whens = " ".join(f"WHEN {key} THEN {value}" for key, value in kept)
-        return f"(CASE {args[0]} {whens} END)"
-    rows = ", ".join(f"({key}, {value})" for key, value in kept)
-    listed = f'(VALUES {rows}) AS "adomnia map"("adomnia key", "adomnia value")'
-    return f'(SELECT "adomnia value" FROM {listed} WHERE "adomnia key" = {args[0]})'
+        return say.typed(None, spread)
+    if len(kept) > MAX_CASE:
+        return say.lookup(args[0], kept, (call.args[0].range, spread))
+    whens = " ".join(
+        f"WHEN {say.constant(key)} THEN {say.typed(value, spread)}" for key, value in kept
+    )
+    return f"(CASE {args[0]} {whens} END)"
 
 
-def _like(call: Call, args: list[str]) -> str:
+def _like(call: Call, args: list[str], say: Dialect) -> str:
     # Listed values are tried here, so that the engine and the reference cannot disagree.
     pattern, ignore_case = call.params
     spread = call.args[0].range
     if isinstance(spread, Text) and spread.values is not None:
         matches = OPERATIONS["like"].compute
-        return _among(args[0], tuple(v for v in spread.values if matches(v, pattern, ignore_case)))
+        listed = tuple(v for v in spread.values if matches(v, pattern, ignore_case))
+        return _among(args[0], listed, say)
     # A backslash at the end would be an error in some engines; in ours it stands for nothing.
     stripped = pattern[:-1] if (len(pattern) - len(pattern.rstrip("\\"))) % 2 else pattern
-    word = "ILIKE" if ignore_case else "LIKE"
-    return f"({args[0]} {word} {literal(stripped)} ESCAPE '\\')"
+    return say.like(args[0], stripped, ignore_case)
 
 
-def _div(call: Call, args: list[str]) -> str:
+def _div(call: Call, args: list[str], say: Dialect) -> str:
     p, q, mode, _ = call.params
     top = args[0] if p == 1 else f"({args[0]} * CAST({p} AS BIGINT))"
     divisor = call.args[1]
     if isinstance(divisor, Constant) and divisor.value:
-        return _DIVISIONS[mode](top, f"CAST({divisor.value * q} AS BIGINT)")
+        return _DIVISIONS[mode](top, f"CAST({divisor.value * q} AS BIGINT)", say)
     bottom = f"NULLIF({args[1]}, 0)"
-    return _DIVISIONS[mode](top, bottom if q == 1 else f"({bottom} * CAST({q} AS BIGINT))")
+    return _DIVISIONS[mode](top, bottom if q == 1 else f"({bottom} * CAST({q} AS BIGINT))", say)
 
 
-def _round_division(n: str, d: str) -> str:
+def _round_division(n: str, d: str, say: Dialect) -> str:
     half = f"CASE WHEN ({n} < 0) = ({d} < 0) THEN {d} ELSE -{d} END"
-    return f"((2 * {n} + {half}) // (2 * {d}))"
+    return say.quotient(f"(2 * {n} + {half})", f"(2 * {d})")
 
 
-def _floor_division(n: str, d: str) -> str:
+def _floor_division(n: str, d: str, say: Dialect) -> str:
     uneven = f"({n} % {d}) <> 0 AND ({n} < 0) <> ({d} < 0)"
-    return f"(({n} // {d}) - CASE WHEN {uneven} THEN 1 ELSE 0 END)"
+    return f"({say.quotient(n, d)} - CASE WHEN {uneven} THEN 1 ELSE 0 END)"
 
 
-_DIVISIONS: Mapping[str, Callable[[str, str], str]] = {
-    "trunc": lambda n, d: f"({n} // {d})",
+_DIVISIONS: Mapping[str, Callable[[str, str, Dialect], str]] = {
+    "trunc": lambda n, d, say: say.quotient(n, d),
     "floor": _floor_division,
-    "ceil": lambda n, d: f"(-{_floor_division(f'(-{n})', d)})",
+    "ceil": lambda n, d, say: f"(-{_floor_division(f'(-{n})', d, say)})",
     "round": _round_division,
 }
 
 
-def _real(call: Call, args: list[str]) -> str:
+def _real(call: Call, args: list[str], say: Dialect) -> str:
     name, step = call.params
     spread = call.range
     assert isinstance(spread, Number)
     lowest = {"sqrt": 0, "ln": 1}.get(name)
     inside = args[0] if lowest is None else f"GREATEST({args[0]}, {lowest})"
-    value = f"(CAST({inside} AS DOUBLE) * {_float(step)})"
-    index = f"CAST(ROUND({name.upper()}({value}) * 1000000.0) AS BIGINT)"
+    value = f"(CAST({inside} AS {say.double}) * {_float(step, say)})"
+    if name == "exp":
+        # Below it the result is no step, and some engines raise an error where it underflows.
+        value = f"GREATEST({value}, {_float(Fraction(-700), say)})"
+    index = say.rounded(f"{name.upper()}({value}) * {_float(Fraction(10**6), say)}")
     bounded = f"LEAST(GREATEST({index}, {spread.low}), {spread.high})"
     known = "IS NOT NULL" if lowest is None else f">= {lowest}"
     return f"(CASE WHEN {args[0]} {known} THEN {bounded} END)"
 
 
-def _float(number: Fraction) -> str:
-    return f"CAST({float(number)!r} AS DOUBLE)"
+def _float(number: Fraction, say: Dialect) -> str:
+    return f"CAST({float(number)!r} AS {say.double})"
 
 
-_TEMPLATES: Mapping[str, Callable[[Call, list[str]], str]] = {
+_TEMPLATES: Mapping[str, Template] = {
     "add": _infix("+"),
     "sub": _infix("-"),
     "mul": _infix("*"),
-    "neg": lambda call, args: f"(-{args[0]})",
-    "abs": lambda call, args: f"ABS({args[0]})",
-    "sign": lambda call, args: f"CAST(SIGN({args[0]}) AS BIGINT)",
-    "scale": lambda call, args: f"({args[0]} * CAST({call.params[0]} AS BIGINT))",
-    "restep": lambda call, args: args[0],
+    "neg": lambda call, args, say: f"(-{args[0]})",
+    "abs": lambda call, args, say: f"ABS({args[0]})",
+    "sign": lambda call, args, say: f"CAST(SIGN({args[0]}) AS BIGINT)",
+    "scale": lambda call, args, say: f"({args[0]} * CAST({call.params[0]} AS BIGINT))",
+    "restep": lambda call, args, say: args[0],
     "div": _div,
-    "mod": lambda call, args: f"({args[0]} % NULLIF({args[1]}, 0))",
+    "mod": lambda call, args, say: f"({args[0]} % NULLIF({args[1]}, 0))",
     "real": _real,
-    "least": lambda call, args: f"LEAST({', '.join(args)})",
-    "greatest": lambda call, args: f"GREATEST({', '.join(args)})",
+    "least": lambda call, args, say: f"LEAST({', '.join(args)})",
+    "greatest": lambda call, args, say: f"GREATEST({', '.join(args)})",
     "eq": _infix("="),
     "ne": _infix("<>"),
     "lt": _infix("<"),
@@ -196,13 +210,13 @@ _TEMPLATES: Mapping[str, Callable[[Call, list[str]], str]] = {
     "ge": _infix(">="),
     "and": _infix("AND"),
     "or": _infix("OR"),
-    "not": lambda call, args: f"(NOT {args[0]})",
-    "is_null": lambda call, args: f"({args[0]} IS NULL)",
+    "not": lambda call, args, say: f"(NOT {args[0]})",
+    "is_null": lambda call, args, say: f"({args[0]} IS NULL)",
     "in": _in,
     "like": _like,
     "case": _case,
     "map": _map,
-    "extract": lambda call, args: f"CAST(EXTRACT({call.params[0]} FROM {args[0]}) AS BIGINT)",
-    "trunc": lambda call, args: f"CAST(DATE_TRUNC('{call.params[0]}', {args[0]}) AS DATE)",
-    "days": lambda call, args: f"CAST({args[0]} - {args[1]} AS BIGINT)",
+    "extract": lambda call, args, say: say.extract(call.params[0], args[0]),
+    "trunc": lambda call, args, say: say.truncated(call.params[0], args[0]),
+    "days": lambda call, args, say: say.days(args[0], args[1]),
 }

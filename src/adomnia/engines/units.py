@@ -1,36 +1,126 @@
-"""Contribution bounding: at most `max_rows` rows of each unit, chosen by what is in them.
+"""Contribution bounding: which rows of each unit are used (`contribution.md`).
 
-The rows of a unit are ordered by a hash of all columns of the table, and the first are kept. So
-the choice is the same whatever the order of the rows, the files they lie in or the number of
-threads; rows with the same hash are the same row (but for a chance of 2^-64), and it does not
-matter which of them is kept. Rows without a unit are nobody's, and are left out.
+First at most `max_rows` rows of each unit: they are ordered by a hash of all columns of the table,
+and the first are kept, the same ones in every question. So the choice is the same whatever the
+order of the rows, the files they lie in or the number of threads; rows with the same hash are the
+same row (but for a chance of 2^-64), and it does not matter which of them is kept. Rows without a
+unit are nobody's, and are left out.
+
+Then, of those that WHERE lets through, the rows in at most `max_groups` groups of the question:
+a unit's groups are ordered by a hash of the keys and of the unit's first row. (Not of the unit
+itself: values that are equal may be written in two ways, such as 1.0 and 1.00.) And of these at
+most `max_rows_per_group` in each group, in the order of the rows.
+
+Each engine has a hash of its own, so two engines may keep different rows of a unit that has too
+many: one hash for all (MD5 of a text) made these questions three times slower in DuckDB.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
 
-from adomnia.engines.literals import quoted
-from adomnia.queries.expression import Column
+from adomnia.engines.dialect import Dialect
+from adomnia.queries.expression import Column, Expr
 from adomnia.queries.measurement import Primitive
-from adomnia.queries.ranges import Text
+from adomnia.queries.ranges import Text, count_cells
 from adomnia.schema.table import Table
 
-__all__ = ["bounded", "is_unit", "per_unit"]
+__all__ = ["Chosen", "bounded", "is_unit", "per_unit"]
+
+ORDER, FIRST = "adomnia order", "adomnia first"
+"""The columns by which a unit's rows are ordered, and with the first of them in each."""
 
 
-def bounded(source: str, table: Table, types: Mapping[str, str], needed: Iterable[str]) -> str:
-    """The kept rows, as a subquery with the needed columns alone."""
+def bounded(
+    source: str, table: Table, types: Mapping[str, str], needed: Iterable[str], dialect: Dialect
+) -> str:
+    """The kept rows, as a subquery with the needed columns alone.
+
+    Where groups are chosen next, `needed` names `Chosen.needed` too.
+    """
     assert table.unit is not None
-    unit, every = quoted(table.unit), ", ".join(quoted(name) for name in types)
-    carried = [quoted(name) for name in types if name in {*needed}] or ["TRUE"]
-    wanted = dict.fromkeys([unit, *(name for name in carried if name != "TRUE")])
+    say = dialect.quoted
+    unit, order, place = say(table.unit), say(ORDER), say("adomnia place")
+    wished = {*needed}
+    columns = [say(name) for name in types if name in wished]
+    wanted = ", ".join(dict.fromkeys([unit, *columns]))
+    turns = f"OVER (PARTITION BY {unit} ORDER BY {order})"
+    marks = [f"ROW_NUMBER() {turns} AS {place}", order]
+    if FIRST in wished:
+        marks.append(f"FIRST_VALUE({order}) {turns} AS {say(FIRST)}")
+    carried = [*columns, *(say(name) for name in (ORDER, FIRST) if name in wished)]
     hashed = (
-        f'SELECT {", ".join(wanted)}, HASH({every}) AS "adomnia order" '
+        f"SELECT {wanted}, {_order([say(name) for name in types], dialect)} AS {order} "
         f"FROM {source} WHERE {unit} IS NOT NULL"
     )
-    place = f'ROW_NUMBER() OVER (PARTITION BY {unit} ORDER BY "adomnia order")'
-    return f"(SELECT {', '.join(carried)} FROM ({hashed}) QUALIFY {place} <= {table.max_rows})"
+    ranked = f"SELECT {wanted}, {', '.join(marks)} FROM ({hashed}) AS {say('adomnia hashed')}"
+    return (
+        f"(SELECT {', '.join(carried) or 'TRUE'} FROM ({ranked}) AS {say('adomnia ranked')} "
+        f"WHERE {place} <= {table.max_rows}) AS {say('adomnia kept')}"
+    )
+
+
+def _order(columns: Sequence[str], dialect: Dialect) -> str:
+    """Hashed twice: a hash that only joins those of its columns favours some of their values."""
+    return dialect.order([dialect.order(columns)])
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Which groups of a unit are used, and how many rows in each; None where all are."""
+
+    groups: int | None
+    each: int | None
+
+    @classmethod
+    def of(cls, table: Table, keys: Sequence[Expr]) -> Chosen:
+        """What is left to choose in the groups of these keys, once rows are bounded."""
+        if table.unit is None or not keys:
+            return cls(None, None)
+        sizes = [count_cells(key.range) for key in keys]
+        known = [size + 1 for size in sizes if size is not None]  # and the cell of NULL
+        most = prod(known) if len(known) == len(sizes) else table.max_rows
+        groups, each = table.max_groups, table.max_rows_per_group
+        return cls(
+            groups if groups is not None and groups < min(most, table.max_rows) else None,
+            each if each is not None and each < table.max_rows else None,
+        )
+
+    def __bool__(self) -> bool:
+        return self.groups is not None or self.each is not None
+
+    @property
+    def needed(self) -> set[str]:
+        """What `bounded` must carry beside the unit and the columns that are asked for."""
+        pairs = ((FIRST, self.groups), (ORDER, self.each))
+        return {name for name, bound in pairs if bound is not None}
+
+    def rows(self, rows: str, unit: str, keys: Sequence[str], dialect: Dialect) -> str:
+        """Of these rows the chosen ones, as a subquery; the keys are columns of it.
+
+        Groups are ordered by a hash, and then by their keys: no two share a rank, even if they
+        share a hash. Rows follow their group in the same order, so that one sort does for all.
+        """
+        say = dialect.quoted
+        who, mixed, group, turn = map(say, (unit, "adomnia mix", "adomnia group", "adomnia turn"))
+        by, marks = ", ".join(keys), {}
+        if self.groups is not None:
+            by = f"{mixed}, {by}"
+            hashed = f"SELECT *, {_order([say(FIRST), *keys], dialect)} AS {mixed} FROM {rows}"
+            rows = f"({hashed}) AS {say('adomnia mixed')}"
+            rank = f"DENSE_RANK() OVER (PARTITION BY {who} ORDER BY {by})"
+            marks[f"{rank} AS {group}"] = f"{group} <= {self.groups}"
+        if self.each is not None:
+            before = f"RANK() OVER (PARTITION BY {who} ORDER BY {by})"
+            within = f"ROW_NUMBER() OVER (PARTITION BY {who} ORDER BY {by}, {say(ORDER)})"
+            marks[f"{within} - {before} AS {turn}"] = f"{turn} < {self.each}"
+        ranked = f"SELECT *, {', '.join(marks)} FROM {rows}"
+        return (
+            f"(SELECT * FROM ({ranked}) AS {say('adomnia turns')} "
+            f"WHERE {' AND '.join(marks.values())}) AS {say('adomnia chosen')}"
+        )
 
 
 def is_unit(primitive: Primitive, table: Table) -> bool:
@@ -44,7 +134,9 @@ def is_unit(primitive: Primitive, table: Table) -> bool:
     )
 
 
-def per_unit(source: str, table: Table, needed: Sequence[Primitive]) -> str | None:
+def per_unit(
+    source: str, table: Table, needed: Sequence[Primitive], dialect: Dialect
+) -> str | None:
     """How many rows are kept, or how many units there are, from the units' sizes alone.
 
     A unit of c rows keeps min(c, max_rows) of them, whichever they are, and at least one. None
@@ -52,18 +144,14 @@ def per_unit(source: str, table: Table, needed: Sequence[Primitive]) -> str | No
     """
     if table.unit is None:
         return None
+    rows, unit = dialect.quoted("adomnia rows"), dialect.quoted(table.unit)
     parts = []
     for primitive in needed:
         if primitive == Primitive("rows"):
-            parts.append(
-                f'CAST(COALESCE(SUM(LEAST("adomnia rows", {table.max_rows})), 0) AS BIGINT)'
-            )
+            parts.append(f"CAST(COALESCE(SUM(LEAST({rows}, {table.max_rows})), 0) AS BIGINT)")
         elif is_unit(primitive, table):
             parts.append("COUNT(*)")
         else:
             return None
-    unit = quoted(table.unit)
-    sizes = (
-        f'SELECT COUNT(*) AS "adomnia rows" FROM {source} WHERE {unit} IS NOT NULL GROUP BY {unit}'
-    )
-    return f"SELECT {', '.join(parts)} FROM ({sizes})"
+    sizes = f"SELECT COUNT(*) AS {rows} FROM {source} WHERE {unit} IS NOT NULL GROUP BY {unit}"
+    return f"SELECT {', '.join(parts)} FROM ({sizes}) AS {dialect.quoted('adomnia sizes')}"

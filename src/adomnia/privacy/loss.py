@@ -46,7 +46,7 @@ def _fraction(amount: Amount) -> Fraction:
     if isinstance(amount, str) and len(amount) > 400:
         raise ValueError
     if isinstance(amount, str) and "/" not in amount:
-        exponent = Decimal(amount.strip()).normalize().as_tuple().exponent
+        exponent = Decimal(amount.strip()).as_tuple().exponent  # as written: nothing is reckoned
         if not isinstance(exponent, int) or abs(exponent) > 400:
             raise ValueError  # a power that large is a mistake, and would fill the memory
     return Fraction(amount.strip() if isinstance(amount, str) else amount)

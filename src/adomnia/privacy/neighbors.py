@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
-__all__ = ["RELATIONS", "Neighbors"]
+__all__ = ["RELATIONS", "Contribution", "Neighbors"]
 
 RELATIONS = ("unbounded", "bounded", "attribute", "bit", "free-lunch")
 
 
 @dataclass(frozen=True)
+class Contribution:
+    """How the kept rows of one unit may lie in the groups of a question.
+
+    At most `rows` in all, in at most `groups` groups, at most `each` in one of them.
+    """
+
+    rows: int
+    groups: int
+    each: int
+
+    @property
+    def squares(self) -> int:
+        """The largest sum of the squares of the groups' numbers of rows: fill one by one."""
+        full, rest = divmod(self.rows, self.each)
+        return full * self.each**2 + rest**2
+
+    @property
+    def filled(self) -> int:
+        """How many groups have rows when one after the other is filled."""
+        return -(-self.rows // self.each)
+
+
+@dataclass(frozen=True, repr=False)
 class Neighbors:
     """A relation between tables.
 
@@ -17,12 +40,17 @@ class Neighbors:
     row changed. `bit`: one bit of one value changed. With `rows`, all rows of one unit, of
     which at most that many are kept, instead of one row. With `group`, that many of them at once.
     `free-lunch`: any two tables of at most `most` rows (`free_lunch.md`).
+
+    In a question with GROUP BY a unit's rows are kept in at most `groups` groups, at most `each`
+    in one of them. Without `rows` these two say nothing.
     """
 
     relation: str = "unbounded"
     rows: int | None = None
     group: int = 1
-    most: int | None = field(default=None, repr=False)  # ledgers keep how other relations read
+    most: int | None = None
+    groups: int | None = None
+    each: int | None = None
 
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:
@@ -31,10 +59,19 @@ class Neighbors:
             raise ValueError("a unit goes with unbounded or bounded neighbours")
         if self.group < 1 or (self.rows is not None and self.rows < 1):
             raise ValueError("group and max_rows are at least 1")
+        if any(bound is not None and bound < 1 for bound in (self.groups, self.each)):
+            raise ValueError("max_groups and max_rows_per_group are at least 1")
         if (self.most is not None) != (self.relation == "free-lunch"):
             raise ValueError("free-lunch needs most, the largest number of rows, and it alone")
         if self.most is not None and (self.most < 1 or self.group > 1 or self.rows is not None):
             raise ValueError("free-lunch hides all rows already: it takes no unit and no group")
+
+    def __repr__(self) -> str:
+        """As ledgers have kept it from the first: what came later is told where it is set."""
+        told = f"relation={self.relation!r}, rows={self.rows}, group={self.group}"
+        later = {"groups": self.groups, "each": self.each}
+        more = (f", {name}={value}" for name, value in later.items() if value is not None)
+        return f"Neighbors({told}{''.join(more)})"
 
     @property
     def replaces(self) -> bool:
@@ -50,3 +87,21 @@ class Neighbors:
     def moves(self) -> int:
         """How many rows come or go at most: a changed one goes and comes."""
         return self.touched * (1 if self.relation == "unbounded" else 2)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether which rows of a unit are kept depends on the groups that are asked for."""
+        rows = self.rows or 1
+        return min(self.groups or rows, self.each or rows) < rows
+
+    def of_rows(self) -> Neighbors:
+        """The same relation of single rows, in the place of units."""
+        return replace(self, rows=None, groups=None, each=None)
+
+    def contribution(self, grouped: bool, cells: int | None = None) -> Contribution:
+        """How many rows of one unit a question uses; `cells` are all its groups, where known."""
+        rows = self.rows or 1
+        if not grouped:
+            return Contribution(rows, 1, rows)
+        groups, each = min(rows, self.groups or rows, cells or rows), min(rows, self.each or rows)
+        return Contribution(min(rows, groups * each), groups, each)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import prod
 
-from adomnia.privacy.neighbors import Neighbors
+from adomnia.privacy.neighbors import Contribution, Neighbors
 from adomnia.queries.expression import Column, Constant, Expr
 from adomnia.queries.measurement import (
     Counts,
@@ -88,9 +88,15 @@ def sensitivity(measurement: Measurement, setting: Setting, neighbors: Neighbors
     if neighbors.relation == "bit":
         row = _one_bit(row, measurement, setting)
     l1, l2 = _step(row, setting, neighbors)
-    times = (neighbors.rows or 1) * neighbors.group
+    held, group = _contribution(setting, neighbors), neighbors.group
+    # Rows of two profiles that do not fill the same cells may add up to a little more.
+    squares = held.filled * held.each**2 if neighbors.replaces else held.squares
     exact = _is_reached(row, measurement, setting, neighbors)
-    return Sensitivity(Fraction(l1 * times), Fraction(l2 * times**2), exact, _say(neighbors))
+    exact = exact and _is_spread(held, measurement, setting, neighbors)
+    said = _say(neighbors, held)
+    return Sensitivity(
+        Fraction(l1 * held.rows * group), Fraction(l2 * squares * group**2), exact, said
+    )
 
 
 def _any_two(measurement: Measurement, setting: Setting, most: int) -> Sensitivity:
@@ -134,8 +140,41 @@ def _is_free(measurement: Measurement, setting: Setting) -> bool:
     return apart and any(isinstance(key, Column) for key in setting.keys)
 
 
-def _say(neighbors: Neighbors) -> str:
-    one = "one row" if neighbors.rows is None else f"{neighbors.rows} rows of one unit"
+def _contribution(setting: Setting, neighbors: Neighbors) -> Contribution:
+    return neighbors.contribution(bool(setting.keys), _cells(setting))
+
+
+def _cells(setting: Setting) -> int | None:
+    """How many cells there are at most; None where the keys' values are not public."""
+    if setting.cells is not None:
+        return setting.cells
+    counts = [count_cells(key.range) for key in setting.keys]
+    known = [count + 1 for count in counts if count is not None]  # and the cell of NULL
+    return prod(known) if len(known) == len(counts) else None
+
+
+def _is_spread(
+    held: Contribution, measurement: Measurement, setting: Setting, neighbors: Neighbors
+) -> bool:
+    """Whether a unit's rows can fill as many cells as they may, whatever else they hold."""
+    if held.filled == 1:
+        return True
+    places, cells = held.filled * (1 + neighbors.replaces), _cells(setting)
+    even = not neighbors.replaces or held.rows % held.each == 0
+    free = not names(setting.where, *_arguments(measurement)) & names(*setting.keys)
+    return even and free and _are_plain(setting) and (cells is None or places <= cells)
+
+
+def _are_plain(setting: Setting) -> bool:
+    """Whether the keys are columns, each another, so that every cell can have rows."""
+    plain = all(isinstance(key, Column) for key in setting.keys)
+    return plain and len(names(*setting.keys)) == len(setting.keys)
+
+
+def _say(neighbors: Neighbors, held: Contribution) -> str:
+    one = "one row" if neighbors.rows is None else f"{held.rows} rows of one unit"
+    if held.filled > 1:
+        one += f", {held.each} in a group"
     if neighbors.relation in ("attribute", "bit"):
         one = f"one {neighbors.relation} of one row"
     verb = "changed" if neighbors.replaces else "more or less"
@@ -243,36 +282,31 @@ def _one_bit(row: _Row, measurement: Measurement, setting: Setting) -> _Row:
 
 def _distinct(argument: Expr, setting: Setting, neighbors: Neighbors) -> Sensitivity:
     """Each row brings or takes at most one value of its cell, and a cell has no more than all."""
+    held, group = _contribution(setting, neighbors), neighbors.group
     if neighbors.rows is not None and _is_unit(argument, setting.unit):
         return _units(argument, setting, neighbors)
-    rows = (neighbors.rows or 1) * neighbors.group
+    rows, each = held.rows * group, held.each * group
     values = count_cells(argument.range)
-    most = rows if values is None else min(rows, values)
-    sure = most == rows and neighbors.relation != "bit" and _is_plain(argument, setting)
+    most = each if values is None else min(each, values)
+    sure = most == each and neighbors.relation != "bit" and _is_plain(argument, setting)
     sure = sure and not names(argument) & names(*setting.keys)  # else a cell has one value
-    row = _Row((1, 1), (1, 1), sure)
-    exact = _is_reached(row, Distinct(argument), setting, neighbors)
+    sure = sure and held.rows % held.each == 0
+    row, distinct, said = _Row((1, 1), (1, 1), sure), Distinct(argument), _say(neighbors, held)
+    exact = _is_reached(row, distinct, setting, neighbors)
+    exact = exact and _is_spread(held, distinct, setting, neighbors)
     if not setting.keys:
-        return Sensitivity(Fraction(most), Fraction(most**2), exact, _say(neighbors))
+        return Sensitivity(Fraction(most), Fraction(most**2), exact, said)
     ways = 1 + neighbors.replaces
-    l1, l2 = ways * rows, ways * rows * most
-    return Sensitivity(Fraction(l1), Fraction(l2), exact, _say(neighbors))
+    return Sensitivity(Fraction(ways * rows), Fraction(ways * rows * most), exact, said)
 
 
 def _units(argument: Expr, setting: Setting, neighbors: Neighbors) -> Sensitivity:
     """A unit counts once in each cell that holds one of its rows, however many they are."""
-    assert neighbors.rows is not None
-    places = neighbors.rows * (1 + neighbors.replaces)
-    counts = [count_cells(key.range) for key in setting.keys]
-    known = [count + 1 for count in counts if count is not None]  # and the cell of NULL
-    if setting.cells is not None:
-        places = min(places, setting.cells)
-    elif len(known) == len(counts):
-        places = min(places, prod(known))
-    exact = _is_plain(argument, setting) and all(isinstance(key, Column) for key in setting.keys)
+    cells, group = _cells(setting), neighbors.group
+    places = neighbors.contribution(bool(setting.keys)).groups * (1 + neighbors.replaces)
+    places = places if cells is None else min(places, cells)
+    exact = _is_plain(argument, setting) and _are_plain(setting)
     exact = exact and not names(setting.where) & names(*setting.keys)
-    exact = exact and len(names(*setting.keys)) == len(setting.keys)
-    group = neighbors.group
     say = "one unit, once in each cell"
     return Sensitivity(Fraction(places * group), Fraction(places * group**2), exact, say)
 

@@ -36,10 +36,16 @@ class PublicTable:
 
 @dataclass(frozen=True)
 class Table:
-    """The private table: its attributes by name, and whose rows are protected together."""
+    """The private table: its attributes by name, and whose rows are protected together.
+
+    Of one unit at most `max_rows` rows are used; in a question with GROUP BY in at most
+    `max_groups` groups, at most `max_rows_per_group` in one of them.
+    """
 
     name: str
     attributes: Mapping[str, Attribute]
     unit: str | None = None
     max_rows: int = 1
     public: Mapping[str, PublicTable] = field(default_factory=dict)
+    max_groups: int | None = None
+    max_rows_per_group: int | None = None

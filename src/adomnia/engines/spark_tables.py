@@ -1,0 +1,136 @@
+"""What Spark reads: files, a table of its catalog, or a DataFrame that is handed in.
+
+Each is read through a session of our own. What tells that its data changed is known without
+reading a row: the names, sizes and times of its files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+from uuid import uuid4
+
+from adomnia.engines.spark_sessions import Address, address, application, own
+from adomnia.errors import PolicyError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["Relation", "relation"]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Where it is, our session there, and how to read it now, know its state, and leave it."""
+
+    place: str
+    session: SparkSession
+    read: Callable[[], DataFrame]
+    state: Callable[[], object]
+    leave: Callable[[], None]
+
+
+def relation(source: Any, table: str) -> Relation:
+    """What an address, a session or a DataFrame stands for."""
+    if not isinstance(source, str):
+        return _handed(source, table)
+    where = address(source)
+    started, leave = application(where)
+    try:
+        session = own(started)
+        return (_files if where.path else _table)(where, session, table, leave)
+    except BaseException:
+        leave()
+        raise
+
+
+def _files(
+    where: Address, session: SparkSession, table: str, leave: Callable[[], None]
+) -> Relation:
+    """Parquet or ORC files, found anew each time; their columns are those of the first time."""
+    path = where.path or ""
+    reader = session.read.format("orc" if path.rstrip("/").endswith(".orc") else "parquet")
+    schema = reader.load(path).schema
+
+    def read() -> DataFrame:
+        return reader.schema(schema).load(path)
+
+    return Relation(where.place, session, read, lambda: _listed(read()), leave)
+
+
+def _table(
+    where: Address, session: SparkSession, table: str, leave: Callable[[], None]
+) -> Relation:
+    """A table of the catalog. Of a view, or what is not in files, nobody knows when it changed."""
+
+    def read() -> DataFrame:
+        session.catalog.refreshTable(table)
+        return session.table(table)
+
+    def state() -> object:
+        stored = session.catalog.getTable(table).tableType in ("MANAGED", "EXTERNAL")
+        frame = read()
+        return _listed(frame) if stored and frame.inputFiles() else uuid4().hex
+
+    return Relation(where.place, session, read, state, leave)
+
+
+def _handed(source: Any, table: str) -> Relation:
+    """A DataFrame, or the table of a session, seen by our session as a view that both share.
+
+    What it computes cannot be known from outside, so it is data of its own from when it is opened;
+    files that it reads may change nevertheless.
+    """
+    from pyspark.sql import DataFrame, SparkSession  # noqa: PLC0415
+
+    remote = ".connect." in type(source).__module__
+    if remote or not isinstance(source, DataFrame | SparkSession):
+        kind = type(source).__name__ + (" of Spark Connect" if remote else "")
+        raise PolicyError(f"a {kind} cannot be a source", "hand in a session or a DataFrame")
+    frame = source.table(table) if isinstance(source, SparkSession) else source
+    if frame.isStreaming:
+        raise PolicyError("a stream cannot be a source", "hand in a table")
+    session, name = own(frame.sparkSession), f"adomnia_{uuid4().hex}"
+    frame.createGlobalTempView(name)
+    shared = f"{session.conf.get('spark.sql.globalTempDatabase', 'global_temp')}.{name}"
+
+    def leave() -> None:
+        with suppress(Exception):  # the application may have ended
+            session.catalog.dropGlobalTempView(name)
+
+    def read() -> DataFrame:
+        return session.table(shared)
+
+    return Relation("handed in", session, read, lambda: (name, _listed(read())), leave)
+
+
+def _listed(frame: DataFrame) -> object:
+    """The files of a DataFrame with their sizes and times."""
+    folders: dict[str, set[str]] = {}
+    for file in frame.inputFiles():
+        folder, _, name = file.rpartition("/")
+        folders.setdefault(folder, set()).add(unquote(name))
+    return [(f, _stated(f, folders[f], frame.sparkSession)) for f in sorted(folders)]
+
+
+def _stated(folder: str, names: set[str], session: SparkSession) -> list[str]:
+    """What a file system, whichever it is, tells of files in a folder but for when they were read.
+
+    A folder is listed at once: to ask for each file takes seconds in an object store.
+    """
+    context = session.sparkContext
+    java: Any = context._jvm
+    path = java.org.apache.hadoop.fs.Path(java.java.net.URI(folder))
+    found = path.getFileSystem(context._jsc.hadoopConfiguration()).listStatus(path)
+    told = [re.sub(r"access_time=\d+", "", file.toString()) for file in found]
+    return sorted(text for text in told if _name(text) in {*names, None})
+
+
+def _name(told: str) -> str | None:
+    """The file that is told of; None where a file system has words of its own."""
+    found = re.search(r"path=.*/(.*?); isDirectory=", told, re.DOTALL)
+    return None if found is None else found[1]

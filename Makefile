@@ -65,7 +65,7 @@ clean:
 
 .venv/.runs: .venv/.made $(FROM)
 	@echo "installing adomnia into .venv"
-	@$(PIP) --editable .
+	@$(PIP) --editable '.[server]'
 	@touch $@
 
 .venv/.tests: .venv/.made .venv/.system $(FROM)

@@ -235,7 +235,7 @@ def run(asked: argparse.Namespace) -> Report:
         with served(folder, secrets) as place:
             parts = [*spread(PSQL, 0), *spread(HTTP, CLIENTS)]
             ours, pause = both_loads(parts, place, asked.seconds, None)
-        within, _ = both_loads([(INSIDE, range(ALL))], place, asked.seconds, pause)
+        within, _ = both_loads([(INSIDE, range(ALL))], Place(str(folder)), asked.seconds, pause)
         paid = {"served": ours, "inside": within}
         is_right = all(
             balance(folder, name)

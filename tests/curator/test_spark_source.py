@@ -96,6 +96,7 @@ def test_ask_is_unchanged_on_a_cluster(people, policy, cluster):
     ran = cluster("-c", program, *words)
     assert (ran.returncode, ran.stderr) == (0, "")
     answer = json.loads(ran.stdout)
+    assert not (people.parent / "spark-warehouse").exists()
     assert answer["rows"] == [["F", 10], ["M", 30]]
     assert answer["spent"] == {"epsilon": "50"}
 

@@ -17,6 +17,7 @@ from adomnia.cli import options, show
 from adomnia.cli.budget import HEADINGS, rows
 from adomnia.cli.census import write_census
 from adomnia.cli.init import save
+from adomnia.cli.ways import MISSING, Ways, prepare_ways, serve_ways
 from adomnia.curator.database import Database, open_database
 from adomnia.curator.draft import Draft, Wish, confirmed, draft
 from adomnia.errors import QuestionError
@@ -81,9 +82,14 @@ NEXT = (
 @click.option("--folder", metavar="DIR", help="Where to put everything; else a temporary folder.")
 @click.option("--policy", default="adomnia.toml", show_default=True, metavar="FILE",
               help="The name of the policy in that folder.")  # fmt: skip
+@click.option("--serve/--no-serve", "serves", default=None, envvar="DEMO_SERVE",
+              help="Serve it in the end; if not said, where a terminal is.")  # fmt: skip
 @options.form
-def demo(count: int, folder: str | None, policy: str, form: str) -> None:
-    """Make up a census, draft and confirm its policy, and ask five questions.
+def demo(count: int, folder: str | None, policy: str, serves: bool | None, form: str) -> None:
+    """Make up a census, draft and confirm its policy, ask five questions, and serve it.
+
+    In the end it opens the doors for psql, HTTP and a browser until Ctrl-C. Without a terminal,
+    with --no-serve or with DEMO_SERVE=0 it only says how; so it does with --format json.
 
     \b
     Examples:
@@ -93,10 +99,19 @@ def demo(count: int, folder: str | None, policy: str, form: str) -> None:
     file = _folder(folder) / policy
     made = prepare(file, count)
     with open_database(file) as database:
+        ways = prepare_ways(database)
         if form == "json":
-            show.json_text(_document(database, file, count))
+            show.json_text(_document(database, ways, file, count))
+            return
+        _tour(database, made, file, count)
+        _heading(show.console(), "Ask from elsewhere")
+        if ways is None:
+            click.echo(MISSING)
+        elif sys.stdout.isatty() if serves is None else serves:
+            serve_ways(database, ways)
         else:
-            _tour(database, made, file, count)
+            for line in _later(ways, file):
+                click.echo(line)
 
 
 def prepare(file: Path, count: int) -> Draft:
@@ -124,7 +139,7 @@ def _folder(name: str | None) -> Path:
     return folder
 
 
-def _document(database: Database, file: Path, count: int) -> dict[str, Any]:
+def _document(database: Database, ways: Ways | None, file: Path, count: int) -> dict[str, Any]:
     session = database.session()
     asked = [
         {"about": telling.about, "sql": telling.sql, "epsilon": telling.epsilon,
@@ -138,6 +153,7 @@ def _document(database: Database, file: Path, count: int) -> dict[str, Any]:
         "confirmed": True,
         "questions": asked,
         "budget": database.budget(),
+        "serve": ways and ways.document(_opening_command(ways, file)),
     }
 
 
@@ -154,7 +170,7 @@ def _tour(database: Database, made: Draft, file: Path, count: int) -> None:
     _heading(screen, "What is left")
     screen.print(show.table(HEADINGS, rows(database.budget()), [1, 2]))
     for text in _closing(file):
-        screen.print(text)
+        click.echo(text)  # whole: a line that is broken cannot be pasted
 
 
 def _heading(screen: Console, text: str) -> None:
@@ -171,12 +187,28 @@ def _opening(made: Draft, file: Path, count: int) -> Iterator[str]:
 
 
 def _closing(file: Path) -> Iterator[str]:
-    beside = "" if file.name == "adomnia.toml" else f" --policy {shlex.quote(file.name)}"
     yield "Go on with your own questions:"
     yield f"  cd {shlex.quote(str(file.parent))}"
     for verb in NEXT:
-        yield f"  {_program()} {verb}{beside}"
+        yield f"  {_program()} {verb}{_beside(file)}"
     yield f"or with your own data: {_program()} init people.csv"
+
+
+def _later(ways: Ways, file: Path) -> Iterator[str]:
+    yield "The doors are shut. This opens them:"
+    yield f"  {_opening_command(ways, file)}"
+    yield "and then, from another terminal or a browser:"
+    yield from ways.told()
+
+
+def _opening_command(ways: Ways, file: Path) -> str:
+    command = ways.command(_program(), _beside(file))
+    return f"cd {shlex.quote(str(file.parent.absolute()))} && {command}"
+
+
+def _beside(file: Path) -> str:
+    """How the policy is named to a command in its folder."""
+    return "" if file.name == "adomnia.toml" else f" --policy {shlex.quote(file.name)}"
 
 
 def _program() -> str:

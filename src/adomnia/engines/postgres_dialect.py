@@ -12,22 +12,10 @@ from typing import Any
 
 from adomnia.engines.dialect import Dialect, Pairs
 from adomnia.engines.literals import literal, whole_text
+from adomnia.engines.written import DATE, FAR, MANTISSA, PLAIN, SPACES, TIME, ZERO, ZONE, truth_of
 from adomnia.queries.ranges import Day, Number, Range, Text, Truth
 
 __all__ = ["PostgresDialect"]
-
-FAR = 200
-"""A text of more signs is no number: below this, none passes the range of a double."""
-SPACES = " \t\n\v\f\r\x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B)))
-SPACES += "\u2028\u2029\u202f\u205f\u3000"
-PLAIN = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$"
-DIGITS = "[0-9]+(_[0-9]+)*"
-MANTISSA = rf"({DIGITS}\.?({DIGITS})?|\.{DIGITS})"
-ZERO = f"^[+-]?({MANTISSA}e-[0-9]+|(?={MANTISSA}e)[0_.]+e[+]?[0-9]+)$"
-TIME = r"[ T]([01]?[0-9]|2[0-4]):[0-5]?[0-9](:[0-5]?[0-9](\.[0-9]*)?)?"
-ZONE = r" ?(Z|UTC|[+-][0-9]{2}(:?[0-9]{2})?)"
-DATE = r"^[0-9]{1,6}([-/])(0?[1-9]|1[0-2])\1(0?[1-9]|[12][0-9]|3[01])"
-TRUTHS = {"TRUE": ("t", "true", "y", "yes", "1"), "FALSE": ("f", "false", "n", "no", "0")}
 
 _KINDS = {
     r"smallint|integer|bigint": "integer",
@@ -98,15 +86,7 @@ class PostgresDialect(Dialect):
 
     def truth(self, column: str, kind: str) -> str:
         """A column as truth values."""
-        if kind in ("integer", "real", "decimal"):
-            return f"({column} <> 0)"
-        if kind == "text":
-            whens = " ".join(
-                f"WHEN LOWER({column}) IN ({', '.join(map(literal, words))}) THEN {truth}"
-                for truth, words in TRUTHS.items()
-            )
-            return f"CASE {whens} END"
-        return column if kind == "boolean" else "CAST(NULL AS BOOLEAN)"
+        return truth_of(column, kind)
 
     def day(self, column: str, kind: str) -> str:
         """A column as days; of a text with a time, the day that is written."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from adomnia.engines.dialect import Dialect, Pairs
 from adomnia.engines.literals import literal, whole_text
-from adomnia.engines.postgres_dialect import DATE, FAR, MANTISSA, SPACES, TIME, TRUTHS, ZERO, ZONE
+from adomnia.engines.written import DATE, FAR, MANTISSA, SPACES, TIME, ZERO, ZONE, truth_of
 from adomnia.queries.ranges import Day, Number, Range, Text, Truth
 
 __all__ = ["SPARK", "SparkDialect"]
@@ -76,15 +76,7 @@ class SparkDialect(Dialect):
 
     def truth(self, column: str, kind: str) -> str:
         """A column as truth values."""
-        if kind in ("integer", "real", "decimal"):
-            return f"({column} <> 0)"
-        if kind == "text":
-            whens = " ".join(
-                f"WHEN LOWER({column}) IN ({', '.join(map(literal, words))}) THEN {truth}"
-                for truth, words in TRUTHS.items()
-            )
-            return f"CASE {whens} END"
-        return column if kind == "boolean" else "CAST(NULL AS BOOLEAN)"
+        return truth_of(column, kind)
 
     def day(self, column: str, kind: str) -> str:
         """A column as days; of a text with a time, the day that is written."""

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -143,6 +144,8 @@ def _started(where: Address) -> SparkContext:
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415
 
     here = HERE if where.master.startswith("local") else {}
+    if where.path:  # Spark makes a folder for tables, which files do not need, where it is started
+        here = here | {"spark.sql.warehouse.dir": f"file:{gettempdir()}/adomnia-spark"}
     said = {"spark.master": where.master, **QUIET, **here, **where.settings}
     conf = SparkConf().setAll(list(said.items()))
     gateway = SparkContext._gateway or _java(conf)

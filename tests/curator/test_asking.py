@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -73,6 +75,11 @@ class Watching:
     def __init__(self, engine: Any, database: adomnia.Database, fails: Exception | None) -> None:
         self.engine, self.database, self.fails = engine, database, fails
         self.totals: list[Loss] = []
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Watching]:
+        """The question is read through this one too."""
+        yield self
 
     def __getattr__(self, name: str) -> Any:
         inner = getattr(self.engine, name)

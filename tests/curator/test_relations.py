@@ -75,8 +75,8 @@ def test_the_number_of_rows_is_public_where_rows_only_change(town: Town, relatio
 
 
 def test_the_number_of_rows_is_private_where_rows_come_and_go(town: Town) -> None:
-    for privacy in ("epsilon = 9", 'epsilon = 9\nneighbors = "bounded"\nunit = "person_id"\n'
-                    "max_rows = 5"):  # fmt: skip
+    units = 'epsilon = 9\nneighbors = "bounded"\nunit = "person_id"\nmax_rows = 5'
+    for privacy in (units, "epsilon = 9"):
         answer = town.open(privacy).session().ask("SELECT COUNT(*) AS n FROM people", 1)
         assert answer.spent == {"epsilon": 1}
         assert answer.margins["n"][0] > 0

@@ -33,8 +33,8 @@ def check_budget(session: Session, plan: Plan) -> None:
     account, cost, budgets = session.desk.journal.account(), loss(plan.event), session.budgets
     mine = account.analysts.get(session.analyst)
     for name, budget, spent in (
-        ("data", budgets.data, account.total),
         ("analyst", budgets.analyst, mine),
+        ("data", budgets.data, account.total),
     ):
         total = cost if spent is None else spent + cost
         if cost.amounts and budget is not None and not budget.allows(total):
@@ -44,8 +44,9 @@ def check_budget(session: Session, plan: Plan) -> None:
 def pay(session: Session, sql: str, plan: Plan, name: str) -> Mapping[str, Fraction]:
     """The debit of the full loss on disk, under the round's name; what is left afterwards."""
     booking = Reservation(
-        session.analyst, session.name, name, sql, plan.event, None, plan.priors, plan.measured
-    )
+        session.analyst, session.name, name, sql, plan.event, None, plan.priors, plan.measured,
+        session.desk.knowledge.promise,
+    )  # fmt: skip
     granted = reserve(session.desk.journal, booking, session.budgets)
     return least(granted.remaining)
 

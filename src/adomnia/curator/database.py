@@ -33,9 +33,9 @@ __all__ = ["CURATOR", "Database", "open_database"]
 class Database(Closing):
     """Sensitive data behind its promise. Close it, or use it in a `with` statement."""
 
-    def __init__(self, policy: Policy, accept: bool = False) -> None:
+    def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
         self.policy = policy
-        self.desk = Desk(policy, accept)
+        self.desk = Desk(policy, accept, source)
 
     def session(self, analyst: str | None = None, *, name: str | None = None,
                 epsilon: Amount | None = None) -> Session:  # fmt: skip
@@ -121,11 +121,14 @@ class Database(Closing):
         self.desk.close()
 
 
-def open_database(policy: str | Path = "adomnia.toml", *, accept: bool = False) -> Database:
+def open_database(
+    policy: str | Path = "adomnia.toml", *, accept: bool = False, source: Any = None
+) -> Database:
     """The database that a policy file describes.
 
     With `accept`, exact releases that the policy declares are registered even where what was
-    answered before then costs more than the budget.
+    answered before then costs more than the budget. A `source` that is handed in (a path, an
+    address, a session or DataFrame of PySpark) is read in the place of the policy's.
     """
     read = read_policy(policy)
     if not read.confirmed:
@@ -141,7 +144,7 @@ def open_database(policy: str | Path = "adomnia.toml", *, accept: bool = False) 
             "ask about the graph: adomnia ask --graph, or adomnia.open_graph in Python",
             str(read.file),
         )
-    return Database(read, accept)
+    return Database(read, accept, source)
 
 
 def _attributes(marginal: str | Sequence[str]) -> tuple[str, ...]:

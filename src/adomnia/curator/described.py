@@ -11,13 +11,16 @@ from datetime import date
 from typing import Any
 
 from adomnia.curator.answer import Row, Table, arrange
-from adomnia.queries.grouping import key_rows
+from adomnia.errors import QuestionError
+from adomnia.queries.grouping import cell_count, key_rows
 from adomnia.queries.post import reckon, statistics
 from adomnia.queries.question import Given, Group, Literal, Post, Question, Statistic
 from adomnia.queries.ranges import Day, Number, Range, Text, Truth
 from adomnia.schema.table import Attribute
 
 __all__ = ["Described", "describe", "without_data"]
+
+MOST_CELLS = 100_000
 
 WHOLE, EXACT, REAL = "bigint", "numeric", "double precision"
 TEXT, TRUTH, DAY = "text", "boolean", "date"
@@ -41,7 +44,14 @@ def describe(question: Question) -> tuple[Described, ...]:
 
 
 def without_data(question: Question, attributes: Mapping[str, Attribute]) -> Table:
-    """The answer of a question that is public: its groups alone, or what is said of no row."""
+    """The answer of a question that is public: its groups alone, or what is said of no row.
+
+    What costs nothing can be asked for ever, so it is bounded more closely than what is paid.
+    """
+    if not question.empty and cell_count(question.keys) > MOST_CELLS:
+        raise QuestionError(
+            f"at most {MOST_CELLS:,} groups are listed for free", "group more coarsely"
+        )
     names = tuple(output.name for output in question.outputs)
     noisy = [output.name for output in question.outputs if statistics(output.value)]
     nothing = tuple(0 if s.kind in ("count", "distinct") else None for s in question.statistics)

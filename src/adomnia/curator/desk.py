@@ -11,6 +11,7 @@ from typing import Any
 
 from adomnia.curator import reading
 from adomnia.curator.books import open_journal
+from adomnia.curator.doors import CURATOR
 from adomnia.curator.knowledge import Knowledge
 from adomnia.curator.plan import Asked, make_plan
 from adomnia.curator.policy import Policy, line_of
@@ -45,7 +46,7 @@ class Desk:
             self.engine = open_engine(policy, source)
         self.table = _table(policy, self.engine.columns())
         self.journal = open_journal(policy)
-        self._bind = lru_cache(maxsize=512)(self._bound)
+        self._binders = lru_cache(maxsize=64)(lambda _: lru_cache(maxsize=512)(self._bound))
         self._memories: dict[tuple[str, str], _Recalled] = {}
         self._public = (-1, Known())
         self.knowledge = Knowledge(policy, self.journal, self.bind, tuple(self.engine.columns()))
@@ -63,13 +64,21 @@ class Desk:
             self._public = (len(priors), self.knowledge.known(priors))
         return self._public
 
-    def bind(self, sql: str) -> Question:
-        """The question that a statement asks of this data."""
-        return self._bind(sql)
+    def bind(self, sql: str, analyst: str = CURATOR) -> Question:
+        """The question that a statement asks of this data.
+
+        It is remembered for this analyst alone: how long it takes tells of nobody else.
+        """
+        return self._binders(analyst)(sql)
 
     def version(self) -> str:
-        """A digest that changes when the data does; salted, so that it says nothing else."""
-        facts = f"{self.policy.digest}:{self.engine.version()}"
+        """A digest that changes when the data does; salted, so that it says nothing else.
+
+        Where the policy declares a version, the data is what the curator says it is.
+        """
+        declared = self.policy.version
+        seen = self.engine.version() if declared is None else f"declared {declared}"
+        facts = f"{self.policy.digest}:{seen}"
         return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
     def known(self, analyst: str) -> Memory:
@@ -82,7 +91,7 @@ class Desk:
             for _, reserved, body in answers:
                 if body.get("version") == version:
                     own = name == analyst and "readings" in body
-                    found = self._recall(str(reserved["statement"]), body) if own else ()
+                    found = self._recall(name, str(reserved["statement"]), body) if own else ()
                     for known in (*found, *released(self.policy, body.get("marginals", ()))):
                         recalled.memory.add(known)
             recalled.counts[name] = looked + len(answers)
@@ -96,9 +105,9 @@ class Desk:
     def _bound(self, sql: str) -> Question:
         return bind(sql, self.table, tuple(self.engine.columns()))
 
-    def _recall(self, statement: str, body: Mapping[str, Any]) -> list[Told]:
+    def _recall(self, analyst: str, statement: str, body: Mapping[str, Any]) -> list[Told]:
         try:
-            question = self.bind(statement)
+            question = self.bind(statement, analyst)
             plan = make_plan(question, self.policy, Asked(epsilon=exact(1)))  # its measurements
             found = reading.from_json(body)
         except AdomniaError:

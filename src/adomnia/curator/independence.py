@@ -63,7 +63,8 @@ def examine(
     event = Laplace(epsilon, Fraction(root.sensitivity))
     measured = {"root": list(columns), "kappa": str(kappa), "places": root.places}
     statement = f"TEST INDEPENDENCE OF {columns[0]}, {columns[1]}"
-    booking = Reservation(analyst, session, None, statement, event, None, priors, measured)
+    promise = desk.knowledge.promise
+    booking = Reservation(analyst, session, None, statement, event, None, priors, measured, promise)
     granted = reserve(desk.journal, booking, budgets)
     found = computed("test", lambda: _measured(desk, keys, root, scale))
     answered(desk.journal, granted.receipt, {"root": found, "places": root.places})

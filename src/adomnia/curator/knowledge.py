@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from adomnia.curator.policy import Policy, PriorSource, refuse_free_lunch
+from adomnia.curator.promise import Promise
 from adomnia.curator.published import Prior, bind_prior, priors_of, read_values
 from adomnia.curator.repricing import Repricing
 from adomnia.errors import PolicyError, QuestionError
@@ -22,6 +23,11 @@ from adomnia.queries.measurement import Counts
 from adomnia.queries.question import Question
 
 __all__ = ["Knowledge"]
+
+
+class _Settled(Exception):
+    """Somebody else has priced everything by this promise in the meantime."""
+
 
 Bind = Callable[[str], Question]
 
@@ -90,28 +96,31 @@ class Knowledge:
 
     def check_promise(self, accept: bool = False) -> None:
         """Price everything anew where the policy promises something else than it did."""
-        priors = self.journal.account().priors
-        if not priors or priors[-1]["published"].get("promise") == self._promise:
+        if self._holds(self.journal.account()):
             return
 
         def price(account: Account) -> Mapping[str, events.Event]:
+            if self._holds(account):
+                raise _Settled
             after = self.known(account.priors)
             return dict(Repricing(self.policy, self.bind, after).prices(account))
 
-        self._register({}, price, accept)
+        with suppress(_Settled):
+            self._register({}, price, accept)
 
-    @property
-    def _promise(self) -> str:
-        """A digest of what decides which tables are neighbours, beside the releases."""
-        policy = self.policy
-        nullable = sorted(name for name, part in policy.attributes.items() if part.nullable)
-        facts = [repr(policy.neighbors), nullable, policy.universe, policy.max_group, policy.unit]
-        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
+    @cached_property
+    def promise(self) -> Mapping[str, Any]:
+        """What the policy promises, as every reservation records it."""
+        return Promise.of(self.policy).to_json()
+
+    def _holds(self, account: Account) -> bool:
+        """Whether every use is priced by this promise."""
+        return account.promises <= {self.promise["digest"]}
 
     def _register(self, body: Mapping[str, Any], price: Price, accept: bool) -> Registered:
         budgets: dict[str | None, Budget] = {None: self.policy.budget}
         budgets.update(self.policy.analysts)
-        published = {**body, "promise": self._promise}
+        published = {**body, "promise": self.promise["digest"]}
         return register(self.journal, published, price, budgets, accept)
 
 

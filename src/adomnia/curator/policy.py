@@ -77,6 +77,8 @@ class Policy:
     audit: Audit = field(default_factory=Audit)
     rows: int | None = None
     """About how many rows there are, as far as that is public; no promise rests on it."""
+    version: str | None = None
+    """Which data this is, by the curator's word; without it the source is looked at."""
 
     def beside(self, name: str) -> str:
         """A file named in the policy, found from where the policy is; an address stays one."""
@@ -128,6 +130,7 @@ def read_policy(file: str | Path) -> Policy:
         digest=hashlib.sha256(reader.text.encode()).hexdigest(),
         audit=audit_section(reader),
         rows=whole(reader, data, ("data", "rows"), 1) if "rows" in data else None,
+        version=text(reader, data, ("data", "version")) if "version" in data else None,
     )
 
 

@@ -203,6 +203,7 @@ def publish(
         None,
         planned.priors,
         _measured(desk, planned),
+        desk.knowledge.promise,
     )
     version = desk.version()
     granted = reserve(desk.journal, booking, budgets)
@@ -219,7 +220,8 @@ def _measured(desk: Desk, planned: Prospect) -> dict[str, Any]:
     """What a later exact release must know to price this one anew: columns, and rows priced."""
     columns = list(planned.workload.names)
     if planned.among is not None:
-        return {"columns": columns, "moves": str(planned.among.unit)}
+        moved = planned.among.unit * desk.policy.neighbors.group
+        return {"columns": columns, "moves": str(moved)}
     neighbors = _neighbors(desk, planned.workload)
     rows = (neighbors.rows or 1) * neighbors.group * (2 if neighbors.replaces else 1)
     return {"columns": columns, "moves": str(rows)}

@@ -36,6 +36,10 @@ T = TypeVar("T")
 _Bill = tuple[Mapping[str, Fraction], Mapping[str, Fraction], str]
 MAX_CONDITIONS = 1000
 """Every condition is one more count of one statement."""
+LARGEST = 10**15
+"""No count is larger, and no price in steps of its column need be."""
+PAID = (Fraction(1, 10**12), Fraction(10**12))
+"""What a choice may cost: less chooses by chance, and more is no promise."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +96,9 @@ class Door:
                 "ask for the counts themselves: SELECT COUNT(*) FILTER (WHERE …)",
             )
         booking = Reservation(
-            self.analyst, self.session, None, statement, event, None, priors, None
-        )
+            self.analyst, self.session, None, statement, event,
+            priors=priors, promise=self.desk.knowledge.promise,
+        )  # fmt: skip
         granted = reserve(self.desk.journal, booking, self.budgets)
         found = computed("choice", choose)
         answered(self.desk.journal, granted.receipt, {"chosen": found})
@@ -111,7 +116,7 @@ def noisy_max(
     door: Door, conditions: Sequence[str], epsilon: Amount, confidence: float = 0.95
 ) -> Chosen:
     """The condition that (nearly) the most rows meet, for epsilon."""
-    counts, paid, sure = _counts(door, conditions), exact(epsilon), confidence_of(confidence)
+    counts, paid, sure = _counts(door, conditions), _paid(epsilon), confidence_of(confidence)
     moves = door.desk.policy.neighbors.moves
     eta = paid / moves
     margin = noisy_max_margin(len(conditions), eta, sure)
@@ -130,8 +135,9 @@ def above(
     confidence: float = 0.95,
 ) -> Above:
     """Which conditions more rows meet than the threshold, in turn, until `cutoff` are found."""
-    counts, paid, sure = _counts(door, conditions), exact(epsilon), confidence_of(confidence)
-    bar, most = _whole(threshold, "threshold"), _whole(cutoff, "cutoff")
+    counts, paid, sure = _counts(door, conditions), _paid(epsilon), confidence_of(confidence)
+    bar = _whole(threshold, "threshold", -LARGEST, LARGEST)
+    most = _whole(cutoff, "cutoff", 1, MAX_CONDITIONS)
     moves = door.desk.policy.neighbors.moves
     plan = SparseVector(paid, moves, most, monotone=True)
     margin = plan.margin(len(conditions), sure)
@@ -148,7 +154,7 @@ def auction(
     bids = _bids(door, column)
     step, ladder = number(bids).step, _ladder(number(bids).step, prices)
     counts = Counts(tuple(call("ge", bids, constant(price, step)) for price in ladder))
-    paid, sure = exact(epsilon), confidence_of(confidence)
+    paid, sure = _paid(epsilon), confidence_of(confidence)
     touched = door.desk.policy.neighbors.touched
     margin = float(revenue_margin(ladder, paid / touched, sure) * step)
     said = f"AUCTION OF {column} AT {', '.join(str(price * step) for price in ladder)}"
@@ -191,15 +197,30 @@ def _bids(door: Door, column: str) -> Column:
 
 def _ladder(step: Fraction, prices: Sequence[Amount]) -> list[int]:
     """The prices in steps of the column."""
+    if isinstance(prices, str) or len(prices) > MAX_CONDITIONS:
+        raise QuestionError(f"a list of up to {MAX_CONDITIONS:,} prices is needed", "say [5, 10]")
     steps = [exact(price, "price") / step for price in prices]
     if any(price.denominator != 1 for price in steps):
         raise QuestionError(f"prices are multiples of {step}, the step of the column")
+    if max(steps, default=0) > LARGEST:
+        raise QuestionError("a price is out of all proportion", f"at most {LARGEST * step}")
     ladder = [int(price) for price in steps]
     revenue(np.zeros(0, np.int64), ladder)  # a list that is empty or does not rise is refused
     return ladder
 
 
-def _whole(value: object, name: str) -> int:
+def _paid(epsilon: Amount) -> Fraction:
+    paid, (least_of_all, most) = exact(epsilon), PAID
+    if not least_of_all <= paid <= most:
+        raise QuestionError(
+            "epsilon is out of all proportion for a choice", f"from {float(least_of_all)} to {most}"
+        )
+    return paid
+
+
+def _whole(value: object, name: str, low: int, high: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise QuestionError(f"{name} must be a whole number", f"for example {name} = 100")
+    if not low <= value <= high:
+        raise QuestionError(f"{name} is out of range", f"from {low:,} to {high:,}")
     return value

@@ -65,7 +65,7 @@ class Session:
         it. `error` says what shall be small of a quantile: the error of its rank, or of its value.
         """
         confidence = confidence_of(confidence)
-        question = self.desk.bind(sql)
+        question = self.bind(sql)
         if question.public:
             return self._free(sql, question, confidence)
         asked = _asked(epsilon, rho, delta, error)
@@ -79,8 +79,9 @@ class Session:
         event: Event = Free() if known is not None else plan.event
         request = json.dumps([sql, *asked.told, confidence])
         booking = Reservation(
-            self.analyst, self.name, key, sql, event, request, plan.priors, plan.measured
-        )
+            self.analyst, self.name, key, sql, event, request, plan.priors, plan.measured,
+            self.desk.knowledge.promise,
+        )  # fmt: skip
         granted = reserve(self.desk.journal, booking, self.budgets)
         watch.stage("paid")
         if granted.answer is not None:
@@ -97,9 +98,13 @@ class Session:
         watch.tell("answered")
         return self._answer(plan, known, confidence, granted, notes)
 
+    def bind(self, sql: str) -> Question:
+        """The question that a statement asks; reads no data and spends nothing."""
+        return self.desk.bind(sql, self.analyst)
+
     def describe(self, sql: str) -> tuple[Described, ...]:
         """The names and types of an answer's columns; reads no data and spends nothing."""
-        return describe(self.desk.bind(sql))
+        return describe(self.bind(sql))
 
     def independence(self, first: str, second: str, epsilon: Amount) -> Independence:
         """Test whether two attributes are independent; their histograms must be public."""
@@ -169,13 +174,14 @@ class Session:
     def _free(self, sql: str, question: Question, confidence: float) -> Answer:
         """An answer that no data is needed for; it is in the ledger all the same."""
         table = without_data(question, self.desk.table.attributes)
-        booking = Reservation(self.analyst, self.name, None, sql, Free())
+        promise = self.desk.knowledge.promise
+        booking = Reservation(self.analyst, self.name, None, sql, Free(), promise=promise)
         granted = reserve(self.desk.journal, booking, self.budgets)
         return _told(table, confidence, Free(), granted, (NOTHING,))
 
     def _plan(self, sql: str, asked: Asked) -> Plan:
         count, known = self.desk.public()
-        plan = make_plan(self.desk.bind(sql), self.desk.policy, asked, known)
+        plan = make_plan(self.bind(sql), self.desk.policy, asked, known)
         return replace(plan, priors=count)
 
     def _take(self, plan: Plan) -> reading.Readings:

@@ -45,6 +45,7 @@ class Account:
         self._analysts: dict[str, Loss] = {}
         self._sessions: dict[str, Loss] = {}
         self._priors: tuple[Mapping[str, Any], ...] = ()
+        self._promises: frozenset[str | None] = frozenset()
         self._index = _Index()
 
     @property
@@ -61,6 +62,15 @@ class Account:
     def priors(self) -> tuple[Mapping[str, Any], ...]:
         """What was registered as released exactly, in the order of registration."""
         return self._priors
+
+    @property
+    def promises(self) -> frozenset[str | None]:
+        """The promises by which the uses are priced; one, after all of them were priced anew.
+
+        None stands for uses of before promises were recorded. What has none later on is not
+        about the table.
+        """
+        return self._promises
 
     def uses(self) -> Iterator[tuple[str, Entry]]:
         """(receipt, reservation) of every use so far."""
@@ -123,7 +133,7 @@ class Account:
         copy = Account()
         copy.number, copy.digest, copy.total = self.number, self.digest, self.total
         copy._analysts, copy._sessions = dict(self._analysts), dict(self._sessions)
-        copy._priors, copy._index = self._priors, self._index
+        copy._priors, copy._promises, copy._index = self._priors, self._promises, self._index
         return copy
 
     def repriced(self, prices: Mapping[str, Any]) -> Account:
@@ -145,6 +155,11 @@ class Account:
         if key is not None:
             self._index.keys.setdefault((analyst, key), []).append(entry)
         self._index.reserved[receipt(entry)] = entry
+        promise = entry.body.get("promise")
+        if promise is not None:
+            self._promises |= {str(promise["digest"])}
+        elif not self._promises:
+            self._promises = frozenset({None})
 
     def _answered(self, entry: Entry) -> None:
         key = entry.body["receipt"]
@@ -156,14 +171,18 @@ class Account:
         self._index.answers.setdefault(reserved.body["analyst"], []).append(entry)
 
     def _prior(self, entry: Entry) -> None:
-        entry.body["published"].keys()  # a release is an object
+        published = entry.body["published"]
+        published.keys()  # a release is an object
         prices = {key: _loss(json.dumps(event)) for key, event in entry.body["prices"].items()}
         if not prices.keys() <= self._index.reserved.keys():
             raise LedgerError(f"entry {entry.number}: it prices what nobody reserved")
         self._reprice(prices)
         for key, loss in prices.items():
             self._index.prices.setdefault(key, []).append((entry.number, loss))
-        self._priors = (*self._priors, entry.body)
+        if "promise" in published:
+            self._promises = frozenset({str(published["promise"])})
+        if published.keys() - {"promise"}:  # else nothing was released: the policy changed
+            self._priors = (*self._priors, entry.body)
 
     def _reprice(self, prices: Mapping[str, Loss]) -> None:
         """Add everything up anew: what is public by now changes what earlier uses cost."""

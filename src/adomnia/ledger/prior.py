@@ -60,7 +60,7 @@ def register(
             passed = [name for name in budgets if not _holds(name, budgets[name], after)]
             passed = [name for name in passed if _holds(name, budgets[name], account)]
             if passed and not accept:
-                raise _refusal(passed[0], budgets[passed[0]], account, after)
+                raise _refusal(passed[0], budgets[passed[0]], (account, after), published)
             made.append(Registered(account.total, after.total, len(prices), bool(passed)))
             body = {"published": published, "prices": prices, "accepted": bool(passed)}
             return [Record("prior", body)]
@@ -71,8 +71,8 @@ def register(
 
 
 def _moved(account: Account, seen: Account) -> bool:
-    """Whether there are uses or releases that were not priced."""
-    if len(account.priors) != len(seen.priors):
+    """Whether there are uses or releases that were not priced, or all was by somebody else."""
+    if len(account.priors) != len(seen.priors) or account.promises != seen.promises:
         return True
     return sum(1 for _ in account.uses()) != sum(1 for _ in seen.uses())
 
@@ -85,10 +85,27 @@ def _holds(name: str | None, budget: Budget, account: Account) -> bool:
     return budget.allows(_spent(name, account))
 
 
-def _refusal(name: str | None, budget: Budget, before: Account, after: Account) -> BudgetError:
-    was, now = (budget.spent(_spent(name, account)) for account in (before, after))
+def _refusal(
+    name: str | None,
+    budget: Budget,
+    accounts: tuple[Account, Account],
+    published: Mapping[str, Any],
+) -> BudgetError:
+    was, now = (budget.spent(_spent(name, account)) for account in accounts)
+    why, hint = _RELEASED if published.keys() - {"promise"} else _PROMISED
     return BudgetError(
-        f"with this release public, what was answered before costs {amounts(now)} "
+        f"{why}, what was answered before costs {amounts(now)} "
         f"and not {amounts(was)}: more than the budget of {name or 'the data'} allows",
-        "do not release it; or, if it is out already, register it all the same with --accept",
+        hint,
     )
+
+
+_RELEASED = (
+    "with this release public",
+    "do not release it; or, if it is out already, register it all the same with --accept",
+)
+_PROMISED = (
+    "by what the policy promises now",
+    "promise what was promised before, or allow more; adomnia.open(policy, accept=True) takes it "
+    "as it is, and the ledger says so",
+)

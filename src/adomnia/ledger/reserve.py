@@ -26,6 +26,7 @@ class Reservation:
     confidence, in the caller's spelling); without it the statement alone is compared.
     `priors` says how many exact releases the event was priced with. `measured` is what a later
     exact release must know to price this use anew, where the statement does not say it.
+    `promise` is what the policy promised, with its digest.
     """
 
     analyst: str
@@ -36,20 +37,29 @@ class Reservation:
     request: str | None = None
     priors: int | None = None
     measured: Mapping[str, Any] | None = None
+    promise: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
 class Budgets:
-    """What may be spent on the data by everyone, by one analyst, and in one session."""
+    """What may be spent on the data by everyone, by one analyst, and in one session.
+
+    An analyst with a budget of their own is told nothing of the data's: what is left of that
+    would tell what others have spent.
+    """
 
     data: Budget
     analyst: Budget | None = None
     session: Budget | None = None
 
+    def tells(self, name: str) -> bool:
+        """Whether whoever is bound by these may know what is left of the budget of this name."""
+        return name != "data" or self.analyst is None
+
 
 @dataclass(frozen=True)
 class Granted:
-    """A reservation that is on disk, and what each budget has left after it.
+    """A reservation that is on disk, and what each budget that may be told has left after it.
 
     `answer` is the recorded answer of an earlier request with the same key, and None when the
     question is still to be answered.
@@ -84,10 +94,8 @@ def reserve(journal: Journal, reservation: Reservation, budgets: Budgets) -> Gra
 
     def decide(account: Account) -> Sequence[Record]:
         repeated = _repeated(account, reservation)
-        if not repeated and reservation.priors not in (None, len(account.priors)):
-            raise MachineryError(
-                "more was released exactly while this was planned", "ask again: it is priced anew"
-            )
+        if not repeated:
+            _refuse_stale(account, reservation)
         if repeated is not None:
             known.append(repeated)
         after.update(_left(account, reservation, budgets, Loss() if repeated else loss))
@@ -96,6 +104,20 @@ def reserve(journal: Journal, reservation: Reservation, budgets: Budgets) -> Gra
     written = journal.append(decide)
     entry, answer = known[0] if known else (written[0], None)
     return Granted(entry, after, answer)
+
+
+def _refuse_stale(account: Account, reservation: Reservation) -> None:
+    """Refuse an event that was priced before something else became public, or was promised."""
+    if reservation.priors not in (None, len(account.priors)):
+        raise MachineryError(
+            "more was released exactly while this was planned", "ask again: it is priced anew"
+        )
+    promise = reservation.promise
+    if promise is not None and account.promises - {None, promise["digest"]}:
+        raise MachineryError(
+            "the ledger was priced anew for a policy that promises something else",
+            "open the database again, with the policy as it is now",
+        )
 
 
 def answered(journal: Journal, receipt: str, body: Mapping[str, Any]) -> None:
@@ -117,13 +139,13 @@ def answered(journal: Journal, receipt: str, body: Mapping[str, Any]) -> None:
 def left(
     account: Account, budgets: Budgets, analyst: str, session: str | None = None
 ) -> dict[str, Mapping[str, Fraction]]:
-    """What is left of each budget that binds this analyst, by its name."""
+    """What is left of each budget that binds this analyst and may be told them, by its name."""
     who = Reservation(analyst, session, None, "", events.Free())
     return _left(account, who, budgets, Loss())
 
 
 def least(remaining: Mapping[str, Mapping[str, Fraction]]) -> dict[str, Fraction]:
-    """What can still be spent: of each currency the least that any budget leaves."""
+    """What can still be spent: of each currency the least that any of these budgets leaves."""
     out: dict[str, Fraction] = {}
     for amounts in remaining.values():
         for name, value in amounts.items():
@@ -142,6 +164,8 @@ def _record(reservation: Reservation) -> Record:
     }
     if reservation.measured is not None:
         body["measured"] = reservation.measured
+    if reservation.promise is not None:
+        body["promise"] = reservation.promise
     return Record("reserved", body)
 
 
@@ -166,47 +190,58 @@ def _same(entry: Entry) -> str:
 def _bound(
     account: Account, reservation: Reservation, budgets: Budgets
 ) -> Iterator[tuple[str, Budget, Loss]]:
-    """Every budget that binds this reservation: its name, itself, what was spent of it."""
+    """Every budget that binds this reservation: its name, itself, what was spent of it.
+
+    The data's comes last: whoever passes their own learns nothing of what others have spent.
+    """
     analyst, session = reservation.analyst, reservation.session
-    yield "data", budgets.data, account.total
     if budgets.analyst is not None:
         yield "analyst", budgets.analyst, account.analysts.get(analyst, Loss())
     if budgets.session is not None and session is not None:
         yield "session", budgets.session, account.sessions.get(session, Loss())
+    yield "data", budgets.data, account.total
 
 
 def _left(
     account: Account, reservation: Reservation, budgets: Budgets, loss: Loss
 ) -> dict[str, Mapping[str, Fraction]]:
-    """What each budget has left after the loss; refused, naming it, if one would be passed.
+    """What each budget that may be told has left after the loss; refused if one would be passed.
 
     What costs nothing is never refused, also where a budget was lowered below what is spent.
     """
     after: dict[str, Mapping[str, Fraction]] = {}
     for name, budget, spent in _bound(account, reservation, budgets):
-        total = spent if loss == Loss() else spent + loss
+        told, total = budgets.tells(name), spent if loss == Loss() else spent + loss
         if total is not spent and not budget.allows(total):
-            raise _refusal(name, budget, spent, loss)
-        after[name] = budget.remaining(total)
+            raise _refusal(name, budget, spent, loss) if told else _untold(budget, loss)
+        if told:
+            after[name] = budget.remaining(total)
     return after
 
 
 def _refusal(name: str, budget: Budget, spent: Loss, loss: Loss) -> BudgetError:
-    asked = {"epsilon": loss.epsilon, "rho": loss.rho, "delta": loss.delta}
-    wanted = amounts({kind: value for kind, value in asked.items() if value})
-    room = budget.room(spent)
-    fits = {kind: room[kind] for kind, value in asked.items() if value and room.get(kind)}
-    foreign = [kind for kind, value in asked.items() if value and kind not in room]
+    asked, room = loss.amounts, budget.room(spent)
+    fits = {kind: room[kind] for kind in asked if room.get(kind)}
     return BudgetError(
-        f"the budget of the {name} does not allow this: it asks for {wanted}, "
+        f"the budget of the {name} does not allow this: it asks for {amounts(asked)}, "
         f"and {amounts(budget.remaining(spent))} is left",
-        hint=_advice(fits, foreign),
+        hint=_foreign(room, loss) or _advice(fits),
     )
 
 
-def _advice(fits: Mapping[str, Fraction], foreign: Sequence[str]) -> str:
-    if foreign:
-        return f"this budget takes no uses that cost {' or '.join(foreign)}"
+def _untold(budget: Budget, loss: Loss) -> BudgetError:
+    """The refusal by the data's budget, for one who must not learn what others have spent."""
+    hint = _foreign(budget.room(Loss()), loss) or "ask the curator"
+    return BudgetError("the budget of the data does not allow this", hint)
+
+
+def _foreign(room: Mapping[str, Fraction], loss: Loss) -> str:
+    """What a budget never takes, however much is left of it; a fact of the policy."""
+    kinds = [kind for kind in loss.amounts if kind not in room]
+    return f"this budget takes no uses that cost {' or '.join(kinds)}" if kinds else ""
+
+
+def _advice(fits: Mapping[str, Fraction]) -> str:
     if not fits:
         return "nothing more can be asked; what was answered before can be asked again for free"
     return f"at most {amounts(fits)} would fit"

@@ -15,7 +15,7 @@ from adomnia.errors import QuestionError
 from adomnia.mechanisms import laplace
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.mechanisms.select import Scores, lattice, rate
-from adomnia.privacy.loss import Amount
+from adomnia.privacy.loss import Amount, exact
 
 __all__ = ["Gap", "noisy_max", "noisy_max_gap", "noisy_max_margin"]
 
@@ -71,13 +71,16 @@ def noisy_max_gap(
     epsilon: Amount,
     bits: Bits = SYSTEM,
     monotone: bool = False,
+    step: Amount = 1,
 ) -> Gap:
     """The place of the largest score plus Laplace noise, and the gap to the others, for epsilon.
 
-    Ties go to the one that comes first: the order of the scores must be public.
+    Ties go to the one that comes first: the order of the scores must be public, and so must
+    `step`. The gap is a multiple of it; scores are rounded down to one, the sensitivity up.
     """
-    whole, step = _whole(scores)
-    eta = rate(sensitivity, epsilon, monotone) * step
+    width = exact(step, "step")
+    whole, apart = _rounded(scores, width), math.ceil(exact(sensitivity, "sensitivity") / width)
+    eta = rate(apart, epsilon, monotone)
     noisy = _sum(whole, laplace.sample(1 / eta, whole.size, bits))
     place = int(noisy.argmax())
     before, after = noisy[:place], noisy[place + 1 :]
@@ -85,7 +88,7 @@ def noisy_max_gap(
     hurdles += [int(after.max())] if after.size else []
     if not hurdles:
         raise QuestionError("a gap needs two scores or more")
-    return Gap(place, (int(noisy[place]) - max(hurdles)) * step, step / eta)
+    return Gap(place, (int(noisy[place]) - max(hurdles)) * width, width / eta)
 
 
 def _whole(scores: Scores) -> tuple[NDArray[Any], Fraction]:
@@ -93,6 +96,15 @@ def _whole(scores: Scores) -> tuple[NDArray[Any], Fraction]:
     if whole.ndim != 1 or not whole.size:
         raise QuestionError("there is nothing to choose from: the list of scores is empty")
     return whole, step
+
+
+def _rounded(scores: Scores, step: Fraction) -> NDArray[Any]:
+    """The scores in whole steps, rounded down: which lattice they lie on stays private."""
+    whole, fine = _whole(scores)
+    if fine == step:
+        return whole
+    ratio = fine / step
+    return np.array([int(s) * ratio.numerator // ratio.denominator for s in whole], object)
 
 
 def _sum(whole: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:

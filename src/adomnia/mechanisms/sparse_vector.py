@@ -14,6 +14,9 @@ from adomnia.mechanisms.randomness import SYSTEM, Bits
 
 __all__ = ["SparseVector", "above_threshold", "sparse_answers"]
 
+LARGEST = 10**15
+"""A bound on what is counted, and on the range of epsilon: past it floats would overflow."""
+
 
 @dataclass(frozen=True)
 class SparseVector:
@@ -34,6 +37,9 @@ class SparseVector:
             raise QuestionError("sensitivity and cutoff are at least 1")
         if not 0 <= self.numeric < self.epsilon:
             raise QuestionError("the part for values is less than epsilon, and epsilon above zero")
+        sizes = (self.sensitivity, self.cutoff, self.epsilon, 1 / self.epsilon)
+        if any(size > LARGEST for size in sizes):
+            raise QuestionError("sensitivity, cutoff or epsilon is out of all proportion")
 
     @property
     def _times(self) -> int:

@@ -120,9 +120,9 @@ def _private(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         path.chmod(0o600)
     except OSError as error:
-        raise PolicyError(
-            f"the accounts {str(path)!r} cannot be opened: {error.strerror}"
-        ) from None
+        # The path is not repeated: it may be an address, wrongly written, with a password.
+        wrong = f"the file of the accounts cannot be opened: {error.strerror}"
+        raise PolicyError(wrong, "see [accounts] url") from None
 
 
 def _kept(work: Callable[[], T]) -> T:

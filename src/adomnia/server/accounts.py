@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from adomnia.curator.doors import CURATOR, Closing
@@ -46,10 +46,14 @@ class StrangerError(NotAllowedError):
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody with an account; the role is analyst or curator."""
+    """Somebody with an account; the role is analyst or curator.
+
+    `mark` tells accounts of one name apart: it changes with the secret.
+    """
 
     name: str
     role: str
+    mark: str = field(default="", compare=False, repr=False)
 
     @property
     def is_curator(self) -> bool:
@@ -103,13 +107,18 @@ class Accounts(Closing):
 
     def people(self) -> tuple[Person, ...]:
         """Everybody, by name."""
-        rows = self._store.rows("SELECT name, role FROM adomnia_accounts ORDER BY name")
-        return tuple(Person(name, role) for name, role in rows)
+        rows = self._store.rows("SELECT name, role, hashed FROM adomnia_accounts ORDER BY name")
+        return tuple(_person(*row) for row in rows)
 
     def person(self, name: str) -> Person | None:
         """Somebody by name."""
-        rows = self._named("role", name)
-        return Person(name, rows[0]) if rows else None
+        row = self._named("role, hashed", name)
+        return _person(name, *row) if row else None
+
+    def still(self, person: Person) -> bool:
+        """Whether the account by which somebody came in is there, with the same secret and role."""
+        found = self.person(person.name)
+        return found == person and found.mark == person.mark
 
     def check(self, name: str, secret: str) -> Person | None:
         """Who this is, if the secret is theirs. An unknown name takes as long as a wrong secret.
@@ -120,11 +129,11 @@ class Accounts(Closing):
         row = self._named("role, hashed", name)
         role, hashed = row or ("", _NOBODY)
         if self._proven.get(name, secret, hashed):
-            return Person(name, role)
+            return _person(name, role, hashed)
         if not _matches(secret, hashed) or row is None:
             return None
         self._proven.put(True, name, secret, hashed)
-        return Person(name, role)
+        return _person(name, role, hashed)
 
     def scram(self, name: str) -> Scram:
         """What psql's log-in is checked against; for an unknown name one that nothing fits."""
@@ -155,13 +164,13 @@ class Accounts(Closing):
         if found is None:
             return None
         rows = self._store.rows(
-            "SELECT a.name, a.role, k.hashed FROM adomnia_keys k JOIN adomnia_accounts a"
+            "SELECT a.name, a.role, a.hashed, k.hashed FROM adomnia_keys k JOIN adomnia_accounts a"
             " ON a.name = k.name WHERE k.identity = ?",
             found[1],
         )
-        for name, role, hashed in rows:
+        for *account, hashed in rows:
             if hmac.compare_digest(hashed, _digest(found[2])):
-                return Person(name, role)
+                return _person(*account)
         return None
 
     def keys(self, name: str) -> tuple[Key, ...]:
@@ -197,6 +206,11 @@ class Accounts(Closing):
 def open_accounts(policy: Policy) -> Accounts:
     """The accounts of a policy: `[accounts] url`, or the file `adomnia.accounts` beside it."""
     return Accounts(open_store(policy.beside(policy.accounts)))
+
+
+def _person(name: str, role: str, hashed: str) -> Person:
+    """Somebody as they are stored; the salt of the hash is new with every secret."""
+    return Person(name, role, _digest(hashed)[:16])
 
 
 def _check(name: str, role: str) -> None:

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import BoundedSemaphore
 from typing import Any, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
 from adomnia.curator.answer import Answer
 from adomnia.curator.database import Database
@@ -53,6 +54,7 @@ class House:
         self._errands = _Threads("errand", THREADS)  # long questions must not lock people out
         self._log_ins = _Threads("log-in", 1)  # nor a flood of wrong secrets: scrypt is slow
         self._watches: set[Watch] = set()
+        self._turns = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
         self._recent = Remembered[Person](RECENT)
 
     def session(self, person: Person) -> Session:
@@ -62,21 +64,50 @@ class House:
     async def ask(
         self, person: Person, sql: str, *, watch: Watch | None = None, **asked: Any
     ) -> Answer:
-        """A private answer. If whoever waits for it gives up, the question is cancelled."""
+        """A private answer. If whoever waits for it gives up, the question is cancelled.
+
+        Who asks with a key that they have asked with just now waits for that question to end, and
+        gets its answer: it is paid once.
+        """
         watch = watch or Watch()
-        work = partial(self.session(person).ask, sql, watch=watch, **asked)
+        session = self.session(person)
+        work = partial(self._still, person, partial(session.ask, sql, watch=watch, **asked))
+        turn = self._turn(session.analyst, asked.get("key"))
+        await turn.acquire()
         self._watches.add(watch)
+        question = asyncio.ensure_future(self._questions.run(work))
+
+        def ended(_: object) -> None:
+            self._watches.discard(watch)
+            turn.release()
+
+        question.add_done_callback(ended)  # when the thread is done, not whoever waits for it
         try:
-            return await self._questions.run(work)
+            return await asyncio.shield(question)
         except asyncio.CancelledError:
             watch.cancel()
             raise
-        finally:
-            self._watches.discard(watch)
+
+    def _turn(self, analyst: str, key: str | None) -> asyncio.Lock:
+        """What those who ask with one key hold one after the other."""
+        if key is None:
+            return asyncio.Lock()
+        return self._turns.setdefault((analyst, key), asyncio.Lock())
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What the function gives, computed in a thread."""
         return await self._errands.run(partial(function, *args, **kwargs))
+
+    async def run_for(
+        self, person: Person, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """What the function gives, computed in a thread, if the person still has their account."""
+        return await self.run(self._still, person, partial(function, *args, **kwargs))
+
+    def _still(self, person: Person, work: Callable[[], T]) -> T:
+        if not self.accounts.still(person):
+            raise StrangerError("this account is gone, or has another secret", "log in again")
+        return work()
 
     async def log_in(self, name: str, secret: str, address: str) -> Person:
         """Who comes in with this name and secret; refused, and slowed down, if they are wrong."""

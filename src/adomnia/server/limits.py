@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from ipaddress import IPv4Address, ip_address, ip_network
 from threading import Lock
 
 from adomnia.errors import NotAllowedError
@@ -27,7 +28,10 @@ class TooManyError(NotAllowedError):
 
 
 class Limits:
-    """At most `by_name` failures of one name, and `by_address` from one address, in `seconds`."""
+    """At most `by_name` failures of one name, and `by_address` from one address, in `seconds`.
+
+    The addresses of one IPv6 network (/64) count as one.
+    """
 
     def __init__(
         self,
@@ -80,5 +84,16 @@ class Limits:
 
 def _places(name: str, address: str) -> tuple[tuple[str, str], ...]:
     """What a log-in is counted under; a wrong API key has no name."""
-    places = ("name", name[:200]), ("address", address)
+    places = ("name", name[:200]), ("address", _network(address))
     return places if name else places[1:]
+
+
+def _network(address: str) -> str:
+    """Whose address it is: of IPv6 the first half, since one visitor has all of the second."""
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, IPv4Address):
+        return str(found)
+    return str(found.ipv4_mapped or ip_network((found, 64), strict=False))

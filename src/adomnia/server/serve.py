@@ -19,11 +19,16 @@ from adomnia.server.accounts import Accounts, open_accounts
 from adomnia.server.console.pages import routes
 from adomnia.server.house import House
 from adomnia.server.http.app import app
+from adomnia.server.http.patience import Patience
 
 __all__ = ["Addresses", "Where", "check", "opened", "run"]
 
 GRACE = 5
 """Seconds that running questions have to finish before they are cancelled."""
+
+KEPT = 60
+"""Seconds that a connection over HTTP waits for its next request: with a pause between them, a
+client would otherwise send a question just as its connection is closed."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,7 @@ async def _http(house: House, where: Where, port: int) -> AsyncIterator[int]:
         app(house, routes(house)),
         ssl_certfile=where.certificate,
         ssl_keyfile=where.key,
+        http=Patience,
         log_config=None,
         log_level="critical",  # statements and tracebacks are nobody's business
         access_log=False,
@@ -108,6 +114,7 @@ async def _http(house: House, where: Where, port: int) -> AsyncIterator[int]:
         proxy_headers=False,  # anybody could say where they come from
         lifespan="off",
         ws="none",
+        timeout_keep_alive=KEPT,
         timeout_graceful_shutdown=GRACE,
     )
     line = _bound(where.host, port)

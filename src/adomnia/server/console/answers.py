@@ -20,7 +20,7 @@ from adomnia.server.console.lines import Line, asker, lines
 from adomnia.server.console.sheets import sheet
 
 if TYPE_CHECKING:
-    from adomnia.curator.database import Database
+    pass
 
 __all__ = ["show", "table"]
 
@@ -46,7 +46,7 @@ async def show(visit: Visit) -> Response:
     facts: dict[str, Any] = {"line": line, "own": line.analyst == asker(visit.person)}
     try:
         answer = await _answer(visit, line) if facts["own"] else None
-        facts |= await visit.house.run(_facts, visit.house.database, line, answer)
+        facts |= await visit.house.run(_facts, visit, line, answer)
     except AdomniaError as error:
         facts |= {"answer": None, "error": error}
     return await visit.page("answer.html", **facts)
@@ -93,19 +93,18 @@ async def _answer(visit: Visit, line: Line) -> Answer | None:
 
 def _public(visit: Visit, line: Line) -> Answer | None:
     """The answer of a question that needs no data; the ledger does not keep it."""
-    database = visit.house.database
-    question = database.bind(line.statement)
+    session = visit.house.session(visit.person)
+    question = session.bind(line.statement)
     if line.cost or not question.public:
         return None
-    table = without_data(question, database.desk.table.attributes)
-    left = visit.house.session(visit.person).remaining()
+    table, left = without_data(question, session.desk.table.attributes), session.remaining()
     return Answer(table.columns, table.rows, table.margins, 1.0, {}, left, line.receipt, (NOTHING,))
 
 
-def _facts(database: Database, line: Line, answer: Answer | None) -> dict[str, Any]:
+def _facts(visit: Visit, line: Line, answer: Answer | None) -> dict[str, Any]:
     if answer is None:
         return {"answer": None, "error": None}
-    rank = ranked(database.bind(line.statement))
+    rank = ranked(visit.house.session(visit.person).bind(line.statement))
     return {
         "answer": answer,
         "error": None,

@@ -149,11 +149,11 @@ class Console:
         if person is None:
             return Visit(self, request, name or secrets.token_urlsafe(32), None, form or {})
         try:
-            known = await self.house.run(self.house.accounts.person, person.name)
+            known = await self.house.run(self.house.accounts.still, person)
         except AdomniaError as error:
             raise HTTPException(error.http_status, error.message) from None
-        if known != person:
-            self.sessions.end(name)  # the account is gone, or has another role by now
+        if not known:
+            self.sessions.end(name)  # the account is gone, or has another role or secret by now
             person = None
         return Visit(self, request, name, person, form or {})
 

@@ -65,5 +65,23 @@ def _facts(house: House, person: Person) -> dict[str, Any]:
 
 
 def _without_secrets(text: str) -> str:
-    """The file without the passwords of the addresses in it."""
-    return re.sub(r"(\w+://[^\s:/@\"']*):[^\s@\"']*@", r"\1:…@", text)
+    """The file without the passwords of the addresses in it.
+
+    An address is taken to reach to the end of its line: rather too much is hidden than too little.
+    """
+    return re.sub(r"(\w://)(.+)", lambda found: found[1] + _shown(found[2]), text)
+
+
+def _shown(address: str) -> str:
+    """A name before the last @ is shown, and of what follows ? the parts that are no secret."""
+    who, at, rest = address.rpartition("@")
+    name = re.match(r"[\w.+-]*", who)
+    assert name is not None
+    hidden = at if name[0] == who else f":…{at}"
+    place, mark, query = rest.partition("?")
+    return name[0] + hidden + place + mark + "&".join(map(_part, query.split("&")))
+
+
+def _part(pair: str) -> str:
+    name, equals, _ = pair.partition("=")
+    return pair if name in ("", "ledger", "sslmode") else f"{name}=…" if equals else "…"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.curator.watch import Watch
 from adomnia.errors import AdomniaError, MachineryError
+from adomnia.server.house import BusyError
 
 if TYPE_CHECKING:
     from adomnia.curator.answer import Answer
@@ -20,6 +21,8 @@ __all__ = ["Job", "Running"]
 
 KEPT = 15 * 60.0
 """Seconds for which the outcome of a question is remembered; its answer is in the ledger."""
+MOST = 50
+"""Questions that are remembered of one person; of more, the oldest that has ended is forgotten."""
 
 
 @dataclass(eq=False)
@@ -86,6 +89,7 @@ class Running:
         known = self._jobs.get((person.name, key))
         if known is not None:
             return known
+        self._make_room(person)
         job = self._jobs[person.name, key] = Job(key, sql, asked)
         loop = asyncio.get_running_loop()
 
@@ -110,6 +114,15 @@ class Running:
             job.end(None, error)
         except Exception as error:  # its text could quote data
             job.end(None, MachineryError(f"the machinery failed ({type(error).__name__})"))
+
+    def _make_room(self, person: Person) -> None:
+        theirs = [name for name in self._jobs if name[0] == person.name]
+        if len(theirs) < MOST:
+            return
+        ended = next((name for name in theirs if self._jobs[name].done), None)
+        if ended is None:
+            raise BusyError("too many questions of yours are running", "wait for one to end")
+        del self._jobs[ended]
 
     def _sweep(self) -> None:
         old = time.monotonic() - KEPT

@@ -21,7 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from adomnia.errors import PolicyError
-from adomnia.server.holders.masks import Party, Peer, make_secret, public_key
+from adomnia.server.holders.masks import (
+    Party,
+    Peer,
+    make_secret,
+    public_key,
+    refuse_shared_keys,
+)
 from adomnia.server.holders.wire import parse_address
 
 __all__ = ["Company", "read_company", "read_party", "write_secret"]
@@ -57,6 +63,7 @@ def read_company(file: str | Path) -> Company:
     listed = {kind: _peers(kind, found.get(kind, {}), str(file)) for kind in KEYS}
     if len(listed["holders"]) < 2:
         raise PolicyError("two or more holders answer together", "name them", str(file))
+    refuse_shared_keys((*listed["holders"], *listed["askers"]), str(file))
     return Company(listed["holders"], listed["askers"])
 
 

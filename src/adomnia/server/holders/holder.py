@@ -31,11 +31,23 @@ from adomnia.mechanisms.shares import add_share
 from adomnia.privacy.loss import exact
 from adomnia.server.holders import wire
 from adomnia.server.holders.joint import digest_of, plan_for, shapes_of
-from adomnia.server.holders.masks import Party, Peer, Round, Words, checksum, mask, ring_of
+from adomnia.server.holders.masks import (
+    Party,
+    Peer,
+    Round,
+    Words,
+    checksum,
+    mask,
+    public_key,
+    refuse_shared_keys,
+    ring_of,
+)
 
 __all__ = ["Holder", "Rules", "Server", "serve"]
 
 MAX_ROUNDS = 64
+MAX_UNPAID = 8
+"""So many rounds of one asker wait for payment, so that the others find room."""
 LIFETIME = 600.0
 LINES = 16
 
@@ -78,6 +90,8 @@ class Holder:
         self.database, self.me, self.rules = database, me, rules or Rules()
         self.peers = {peer.name: peer for peer in peers}
         self.askers = {asker.name: asker for asker in askers}
+        mine = Peer(me.name, public_key(me.secret))
+        refuse_shared_keys((mine, *self.peers.values(), *self.askers.values()))
         self._open: dict[str, _Open] = {}
         self._lock = threading.Lock()
 
@@ -126,6 +140,9 @@ class Holder:
                 "domains, neighbours and unit must be declared alike by all",
             )
         contribution.check_budget(session, plan)
+        mine = [r for r in self._open.values() if r.session.analyst == asker and not r.paid]
+        if len(mine) >= MAX_UNPAID:
+            raise MachineryError("too many rounds wait for payment", "pay or wait some minutes")
         if len(self._open) >= MAX_ROUNDS:
             raise MachineryError("too many rounds are open", "try again in some minutes")
         nonce = f"{SYSTEM.integer(128):032x}"

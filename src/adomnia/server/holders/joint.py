@@ -16,6 +16,7 @@ from adomnia.curator.session import Session
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.shares import WIDEST
 from adomnia.priors.known import Known
+from adomnia.privacy.events import Free
 from adomnia.queries.grouping import cell_count
 from adomnia.queries.measurement import Counts, Moments, Sum, width_of
 from adomnia.queries.question import Question
@@ -46,6 +47,12 @@ def joint_plan(
             raise QuestionError(
                 "a holder has released exact numbers that bear on this question",
                 "ask that holder by itself, or the others without it",
+            )
+        if isinstance(step.event, Free):
+            raise QuestionError(
+                "this would be answered without noise: sums over other holders each time would "
+                "tell every holder's own number of rows",
+                "ask each holder by itself, who may tell it; or count rows with a condition",
             )
         if step.noise is None or step.noise.parameter > WIDEST:
             raise QuestionError("the noise would be too wide", "use a larger epsilon or step")

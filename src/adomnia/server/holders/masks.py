@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from adomnia.errors import PolicyError
 
-__all__ = ["Party", "Peer", "Round", "Words", "checksum", "make_secret", "mask", "public_key"]
+__all__ = ["Party", "Peer", "Round", "Words", "checksum", "make_secret", "mask", "public_key",
+           "refuse_shared_keys"]  # fmt: skip
 
 Words = NDArray[np.uint64]
 BYTES = 32
@@ -79,6 +80,19 @@ def public_key(secret: bytes) -> bytes:
     from cryptography.hazmat.primitives.asymmetric import x25519  # noqa: PLC0415 (an extra)
 
     return x25519.X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+
+
+def refuse_shared_keys(peers: Iterable[Peer], file: str = "") -> None:
+    """Refuse two names with one key: they are one party, and would count as two."""
+    names: dict[bytes, str] = {}
+    for peer in peers:
+        other = names.setdefault(peer.key, peer.name)
+        if other != peer.name:
+            raise PolicyError(
+                f"{other!r} and {peer.name!r} have the same public key",
+                "every party makes a key of its own: adomnia hold key",
+                file,
+            )
 
 
 def pair_key(me: Party, other: Peer, purpose: str, transcript: bytes = b"") -> bytes:

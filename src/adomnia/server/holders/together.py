@@ -31,7 +31,15 @@ from adomnia.queries.question import Question
 from adomnia.queries.sql.bind import bind
 from adomnia.schema.table import Table
 from adomnia.server.holders.joint import digest_of, joint_plan, shapes_of
-from adomnia.server.holders.masks import Party, Peer, Round, Words, checksum
+from adomnia.server.holders.masks import (
+    Party,
+    Peer,
+    Round,
+    Words,
+    checksum,
+    public_key,
+    refuse_shared_keys,
+)
 from adomnia.server.holders.wire import LostError, call
 
 __all__ = ["Together", "open_holders"]
@@ -146,6 +154,7 @@ def open_holders(
     listed = tuple(holders)
     if len({peer.name for peer in listed}) != len(listed) or len(listed) < 2:
         raise QuestionError("name two or more holders, each once")
+    refuse_shared_keys((*listed, Peer(me.name, public_key(me.secret))))
     return Together(me, listed, read_policy(policy), max(2, least), seconds)
 
 

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount, Route, Router
 
 from adomnia.server.accounts import Person
 from adomnia.server.house import House
@@ -40,12 +40,13 @@ def app(house: House, console_routes: Sequence[BaseRoute] = ()) -> Starlette:
     ]
     made = Starlette(
         routes=[
-            Mount(ROOT, routes=operations),  # all of it: no page of the console lies there
+            Mount(ROOT, Router(operations, redirect_slashes=False)),  # no page lies there
             Route("/openapi.json", openapi, methods=["GET"]),
             *console_routes,
         ],
         exception_handlers={HTTPException: refuse_http},
     )
+    made.router.redirect_slashes = False  # it would lead to whatever host the request names
     made.state.running = Running()
     return made
 

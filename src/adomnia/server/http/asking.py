@@ -41,8 +41,8 @@ async def ask(visit: Visit) -> Response:
 async def plan(visit: Visit) -> Response:
     """The error that an answer would have, or the epsilon that a margin needs; spends nothing."""
     asked: dict[str, Any] = dict(visit.body)
-    session = visit.house.session(visit.person)
-    found = await visit.house.run(session.plan, asked.pop("sql"), **asked)
+    house, person = visit.house, visit.person
+    found = await house.run_for(person, house.session(person).plan, asked.pop("sql"), **asked)
     return as_json(found.to_json())
 
 
@@ -65,4 +65,3 @@ def _check_key(key: str) -> None:
     wrong = problem(key, KEY, "Idempotency-Key")
     if wrong is not None:
         raise ShapeError("Idempotency-Key must be 1 to 200 printable characters", "such as a UUID")
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -29,7 +30,8 @@ async def schema(visit: Visit) -> Response:
     desk = visit.house.database.desk
     account = await visit.house.run(desk.journal.account)
     released = sum("sql" in prior["published"] for prior in account.priors)
-    promise = promised(desk.policy, released=released)
+    policy = desk.policy if visit.person.is_curator else replace(desk.policy, analysts={})
+    promise = promised(policy, released=released)  # to an analyst not how many others there are
     return as_json({"tables": list(_tables(desk.table)), "promise": promise})
 
 

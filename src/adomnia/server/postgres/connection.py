@@ -95,10 +95,11 @@ class Connection:
     async def _query(self, body: Body) -> None:
         sql = _statement_text(body)
         body.done()
-        statements = split(sql)
+        statements = await self.visit.read(split, sql)
         self.visit.portals.pop("", None)
         self.visit.is_batch = len(statements) > 1
         for offset, statement in statements:
+            await asyncio.sleep(0)  # between many statements others have their turn
             with placed(offset):
                 command = await understand(self.visit, statement)
                 if command.parameters:
@@ -117,7 +118,7 @@ class Connection:
         name, sql = body.text(), _statement_text(body)
         declared = [body.oid() for _ in range(body.count(4))]
         body.done()
-        statements = split(sql)
+        statements = await self.visit.read(split, sql)
         if len(statements) > 1:
             raise WireError("only one statement can be prepared", "", "42601", statements[1][0])
         command = _EMPTY

@@ -33,6 +33,7 @@ async def log_in(
     if mechanism not in offered:
         raise malformed("this SASL mechanism was not offered")
     first = parse_first(mechanism, body.value() or b"", end_point)
+    person = await house.run(house.accounts.person, user)  # first: of an older account, if any
     exchange = Exchange(first, await house.run(house.accounts.scram, user), end_point)
     await _send(writer, _CONTINUE, exchange.challenge)
     answer = (await _response(reader)).rest()
@@ -40,7 +41,6 @@ async def log_in(
     proof = exchange.finish(answer)
     if proof is None:
         house.limits.failed(user, address)
-    person = await house.run(house.accounts.person, user) if proof is not None else None
     if proof is None or person is None:
         hint = "the curator makes accounts: adomnia account add NAME"
         raise WireError("the name or the secret is wrong", hint, _WRONG, fatal=True)

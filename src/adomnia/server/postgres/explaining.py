@@ -25,7 +25,7 @@ async def explain(visit: Visit, words: Words, declared: Sequence[int]) -> Comman
     is_json = _options(words)
     start, sql = words.rest()
     with placed(start):
-        return await visit.house.run(_explained, visit, sql, declared, is_json)
+        return await visit.run(_explained, visit, sql, declared, is_json)
 
 
 def _options(words: Words) -> bool:
@@ -59,7 +59,7 @@ def _explained(visit: Visit, sql: str, declared: Sequence[int], is_json: bool) -
     oids = question.template.parameters if question.template else tuple(declared)
 
     async def run(values: Sequence[Any]) -> Outcome:
-        lines = await visit.house.run(_plan, visit, question, values, is_json)
+        lines = await visit.run(_plan, visit, question, values, is_json)
         return await _outcome(columns, lines)
 
     return Command(run, lambda: columns, oids)
@@ -71,7 +71,7 @@ async def _outcome(columns: Sequence[Column], lines: Sequence[str]) -> Outcome:
 
 def _plan(visit: Visit, question: Question, values: Sequence[Any], is_json: bool) -> list[str]:
     text = question.text(values)
-    if visit.house.database.bind(text).public:
+    if visit.session.bind(text).public:
         return [json.dumps({"epsilon": "0"})] if is_json else [f"public: {_FREE}"]
     settings = visit.settings
     if not settings.pays:

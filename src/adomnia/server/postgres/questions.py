@@ -56,10 +56,11 @@ class Question:
 
 async def ask_command(visit: Visit, sql: str, declared: Sequence[int]) -> Command:
     """A SELECT that is understood: of the catalogue, or of the private table."""
-    if await visit.house.run(visit.catalogue.answers, sql):
-        async with visit.lookups:
-            return await visit.house.run(_public, visit, sql, declared)
-    return await visit.house.run(_private, visit, sql, declared)
+    private = await visit.run(_private, visit, sql, declared)
+    if private is not None:
+        return private
+    async with visit.lookups:
+        return await visit.run(_public, visit, sql, declared)
 
 
 def _public(visit: Visit, sql: str, declared: Sequence[int]) -> Command:
@@ -68,13 +69,16 @@ def _public(visit: Visit, sql: str, declared: Sequence[int]) -> Command:
 
     async def run(values: Sequence[Any]) -> Outcome:
         async with visit.lookups:
-            result = await visit.house.run(visit.catalogue.run, sql, list(values))
+            result = await visit.run(visit.catalogue.run, sql, list(values))
         return Outcome("SELECT {}", found, result.rows)
 
     return Command(run, lambda: found, oids)
 
 
-def _private(visit: Visit, sql: str, declared: Sequence[int]) -> Command:
+def _private(visit: Visit, sql: str, declared: Sequence[int]) -> Command | None:
+    """A question of the private table; None for what the catalogue answers."""
+    if visit.catalogue.answers(sql):
+        return None
     inner = counted_rows(sql)
     if inner is not None:
         return _counting(visit, inner)
@@ -107,12 +111,12 @@ def _counting(visit: Visit, inner: str) -> Command:
 def look(visit: Visit, sql: str, declared: Sequence[int] = ()) -> Question:
     """The question that a statement asks; blocks, reads no data, spends nothing."""
     count = max(parameter_count(sql), len(declared))
-    database = visit.house.database
-    made = template(sql, declared, database.policy.attributes) if count else None
+    attributes = visit.house.database.policy.attributes
+    made = template(sql, declared, attributes) if count else None
     with placed(0 if made is None else None):
         text = sql if made is None else made.filled(made.examples)
         columns = [Column(found.name, OIDS[found.type]) for found in visit.session.describe(text)]
-        outputs = database.bind(text).outputs
+        outputs = visit.session.bind(text).outputs
     noisy = tuple(output.name for output in outputs if statistics(output.value))
     return Question(sql, tuple(columns), noisy, made)
 
@@ -133,7 +137,7 @@ async def _ask(visit: Visit, question: Question, values: Sequence[Any]) -> Outco
                 **visit.settings.asked,
             )
         except BudgetError as error:
-            left = amounts(await visit.house.run(visit.session.remaining))
+            left = amounts(await visit.run(visit.session.remaining))
             raise WireError(
                 error.message, error.hint, error.sqlstate, detail=f"left: {left}"
             ) from None
@@ -147,7 +151,7 @@ async def _payable(visit: Visit, text: str) -> None:
     """Refuses a question that nothing is set to pay with, unless it is free."""
     if visit.settings.pays:
         return
-    bound = await visit.house.run(visit.house.database.bind, text)
+    bound = await visit.run(visit.session.bind, text)
     if not bound.public:
         raise WireError("every answer is paid for: say how much", HOW_TO_PAY, "55000")
 

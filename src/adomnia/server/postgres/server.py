@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-import resource
 import secrets
 import socket
 import ssl
@@ -15,6 +14,7 @@ from weakref import WeakValueDictionary
 
 from adomnia.server.accounts import Person
 from adomnia.server.house import House
+from adomnia.server.places import places
 from adomnia.server.postgres.connection import Connection
 from adomnia.server.postgres.end_point import end_point
 from adomnia.server.postgres.entrance import log_in
@@ -32,23 +32,14 @@ MOST_CONNECTIONS = 1200
 RESERVED, FEW = 100, 10
 """So many places are left to people who have fewer connections than that."""
 
-KEPT_FILES = 200
-"""Files that connections leave to the data, the ledger and the other doors."""
-
 
 async def serve(
     house: House, host: str = "127.0.0.1", port: int = 5433, tls: ssl.SSLContext | None = None
 ) -> Door:
     """Open the door: psql and every driver of PostgreSQL can come in from now on."""
-    door = Door(house, tls, most_connections())
+    door = Door(house, tls, places(MOST_CONNECTIONS))
     await door.open(host, port)
     return door
-
-
-def most_connections() -> int:
-    """How many connections there may be; fewer where the system allows few files."""
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return max(10, min(MOST_CONNECTIONS, files - KEPT_FILES))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,9 @@ __all__ = ["REPORTED", "Settings", "startup_settings"]
 SERVER_VERSION = "15.0 (adomnia)"
 OURS = "adomnia."
 
+MOST_NAMES, MOST = 200, 1 << 16
+"""How many settings a connection may have, and how many characters all of them together."""
+
 _DEFAULTS: Mapping[str, str] = MappingProxyType({
     "adomnia.epsilon": "", "adomnia.rho": "", "adomnia.delta": "", "adomnia.confidence": "0.95",
     "adomnia.margins": "off", "application_name": "", "bytea_output": "hex",
@@ -83,7 +86,10 @@ class Settings:
         changed = {key: text}
         if text and key in ("adomnia.epsilon", "adomnia.rho"):  # an answer is paid with one
             changed["adomnia.rho" if key == "adomnia.epsilon" else "adomnia.epsilon"] = ""
-        return replace(self, values=MappingProxyType({**self.values, **changed}))
+        values = {**self.values, **changed}
+        if len(values) > MOST_NAMES or sum(map(len, (*values, *values.values()))) > MOST:
+            raise WireError("these are too many settings, or too long", "reset some", "53000")
+        return replace(self, values=MappingProxyType(values))
 
     def reset(self) -> Settings:
         """All settings as they were when the connection began."""

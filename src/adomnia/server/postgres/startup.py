@@ -89,20 +89,17 @@ async def greet(
 async def _start_tls(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tls: ssl.SSLContext
 ) -> None:
-    if await _early(reader):
+    writer.transport.pause_reading()  # type: ignore[attr-defined]
+    if _early(reader):
         # What came before the handshake could have been put there by anybody in between.
         raise malformed("plain text came after the request for TLS")
     writer.write(b"S")
     await writer.start_tls(tls)
 
 
-async def _early(reader: asyncio.StreamReader) -> bytes:
-    """What has come already; waits for nothing."""
-    try:
-        async with asyncio.timeout(0):
-            return await reader.read(1)
-    except TimeoutError:
-        return b""
+def _early(reader: asyncio.StreamReader) -> bytes:
+    """What has come already and was not read. To wait, however short, would let more come in."""
+    return bytes(reader._buffer)  # type: ignore[attr-defined]
 
 
 def _begun(code: int, body: Body, is_private: bool, tls: ssl.SSLContext | None) -> Startup:

@@ -23,6 +23,7 @@ __all__ = ["understand"]
 
 Maker = Callable[[Visit, Words, Sequence[int]], Awaitable[Command]]
 
+_ASKS = ("SELECT", "WITH", "VALUES", "TABLE", "(")
 _CHANGES = (
     "ALTER", "ANALYZE", "CALL", "CHECKPOINT", "CLUSTER", "COMMENT", "CREATE", "DELETE", "DO",
     "DROP", "GRANT", "IMPORT", "INSERT", "LOAD", "LOCK", "MERGE", "REASSIGN", "REFRESH",
@@ -32,10 +33,10 @@ _CHANGES = (
 
 async def understand(visit: Visit, sql: str, declared: Sequence[int] = ()) -> Command:
     """The command that one statement is; refused, at no cost, where it makes no sense."""
-    words = Words(sql)
+    words = await visit.read(Words, sql)
     first = words.next
     visit.check(first in ("COMMIT", "END", "ROLLBACK", "ABORT"))
-    if first in ("SELECT", "WITH", "VALUES", "TABLE", "("):
+    if first in _ASKS:
         return await ask_command(visit, sql, declared)
     if first in _CHANGES:
         raise WireError("nothing can be changed from here", "only a SELECT can be asked", "42501")
@@ -72,16 +73,18 @@ async def _declare(visit: Visit, words: Words, declared: Sequence[int]) -> Comma
 
 
 async def _prepare(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
-    """`PREPARE name (types) AS statement`."""
+    """`PREPARE name (types) AS SELECT …`."""
     name = words.name()
     oids: list[int] = []
     if words.next == "(":
         start, end = words.bracketed()
         oids = [types.named(" ".join(part.split())) for part in words.sql[start:end].split(",")]
     words.expect("AS")
+    if words.next not in _ASKS:
+        words.fail()
     begin_at, sql = words.rest()
     with placed(begin_at):
-        inner = await understand(visit, sql, oids)
+        inner = await ask_command(visit, sql, oids)
 
     async def run(_: Sequence[Any]) -> Outcome:
         visit.keep(name, Prepared(sql, inner))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
 
 from adomnia.curator.watch import Watch
 from adomnia.server.accounts import Person
@@ -17,10 +18,18 @@ from adomnia.server.postgres.settings import Settings
 
 __all__ = ["Visit"]
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 IDLE, OPEN, FAILED = b"I", b"T", b"E"
+
+LONG = 2000
+"""A statement of more characters is read in a thread."""
 
 MAX_PREPARED = 1 << 20
 """How many characters the prepared statements of one connection may have."""
+
+MAX_SAVEPOINTS = 1000
 
 
 class Visit:
@@ -61,6 +70,14 @@ class Visit:
         if kept + len(prepared.sql) > MAX_PREPARED:
             raise WireError("the prepared statements are too long", "deallocate some", "53000")
         self.prepared.put(name, prepared, "42P05")
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What the function gives, in a thread, for somebody who still has their account."""
+        return await self.house.run_for(self.person, function, *args, **kwargs)
+
+    async def read(self, reader: Callable[[str], T], sql: str) -> T:
+        """What a reader makes of a text; while a long one is read, others are served."""
+        return reader(sql) if len(sql) <= LONG else await self.run(reader, sql)
 
     # Settings
 
@@ -116,6 +133,8 @@ class Visit:
 
     def save(self, name: str) -> None:
         """Mark a place in the block to go back to."""
+        if len(self._savepoints) >= MAX_SAVEPOINTS:
+            raise WireError("there are too many savepoints", "release some", "53000")
         self._savepoints.append((name, self.settings, self.lasting))
 
     def release(self, name: str) -> None:

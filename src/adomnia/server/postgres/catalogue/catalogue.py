@@ -31,7 +31,7 @@ from adomnia.server.postgres.catalogue.types import REGISTRIES, TYPES, element, 
 
 __all__ = ["Catalogue", "Column", "Result"]
 
-MOST_ROWS = 100_000
+MOST_ROWS, MOST_BYTES = 100_000, 16 << 20
 MOST_SECONDS = 5.0
 _LENGTHS = {each.oid: each.length for each in TYPES.values()}
 STARTED = datetime.now(UTC).replace(tzinfo=None, microsecond=0)
@@ -115,9 +115,7 @@ class Catalogue:
         with self._asking(text) as cursor, _timed(cursor):
             cursor.execute(text)
             told = [(each[0], str(each[1])) for each in cursor.description or []]
-            rows = cursor.fetchmany(MOST_ROWS + 1)
-        if len(rows) > MOST_ROWS:
-            raise CatalogueError("this answer has too many rows", sqlstate="54000")
+            rows = _fetched(cursor)
         self.settings.update(changed)
         types = _said(told, said)
         return Result(_columns(told, said), [self._shown(row, types) for row in rows])
@@ -223,6 +221,25 @@ def _timed(cursor: duckdb.DuckDBPyConnection) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+def _fetched(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
+    """All rows; refused as soon as they are too many, or too long together."""
+    rows: list[tuple[Any, ...]] = []
+    size = 0
+    while part := cursor.fetchmany(100):
+        rows += part
+        size += sum(map(_size, part))
+        if len(rows) > MOST_ROWS or size > MOST_BYTES:
+            raise CatalogueError("this answer is too large", sqlstate="54000")
+    return rows
+
+
+def _size(value: Any) -> int:
+    """About so many bytes."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    return 8 + sum(map(_size, value)) if isinstance(value, tuple | list) else 8
 
 
 def _said(told: list[tuple[str, str]], said: Columns) -> list[str | None]:

@@ -1,0 +1,89 @@
+"""Attempts over psql with too much, too long."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from parlour import Parlour, Wire, errors_in, rows_in
+from wire_attempting import codes, fresh
+
+from adomnia.curator.session import Session
+from adomnia.errors import QuestionError
+from adomnia.server.postgres import connection, lexer
+from adomnia.server.postgres.catalogue.catalogue import Catalogue
+from adomnia.server.postgres.catalogue.failures import CatalogueError
+from adomnia.server.postgres.failures import WireError
+from adomnia.server.postgres.settings import startup_settings
+
+
+def test_to_prepare_a_preparation_makes_no_sense(wire: Wire) -> None:
+    assert codes(wire.query("PREPARE a AS PREPARE b AS SELECT 1")) == ["42601"]
+    assert codes(wire.query("PREPARE a AS COMMIT")) == ["42601"]
+    assert rows_in(wire.query("PREPARE a AS SELECT 1; EXECUTE a")) == [["1"]]
+
+
+def test_a_long_statement_is_read_in_a_thread(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the event loop everybody would wait until it is read."""
+    readers = []
+
+    def split(sql: str) -> list[tuple[int, str]]:
+        readers.append(threading.current_thread().name)
+        return lexer.split(sql)
+
+    monkeypatch.setattr(connection, "split", split)
+    assert rows_in(wire.query("SELECT 1" + " " * 50_000)) == [["1"]]
+    assert readers[0].startswith("errand")
+
+
+def test_savepoints_have_an_end(wire: Wire) -> None:
+    wire.query("BEGIN")
+    assert codes(wire.query(";".join(["SAVEPOINT a"] * 1001))) == ["53000"]
+    wire.query("ROLLBACK")
+
+
+def test_settings_have_an_end() -> None:
+    def fill() -> None:
+        settings = startup_settings({"user": "alice"})
+        for number in range(1000):
+            settings = settings.set(f"a{number}.{'x' * 50_000}", "y" * 1000)
+
+    with pytest.raises(WireError):
+        fill()
+
+
+def test_an_answer_of_the_catalogue_has_so_many_bytes(parlour: Parlour) -> None:
+    catalogue = Catalogue(parlour.house.database, "alice", "analyst")
+    wide = "SELECT string_agg('0123456789', '') AS t FROM generate_series(1, 150)"
+    with pytest.raises(CatalogueError):
+        catalogue.run(f"SELECT x.t FROM generate_series(1, 99000) AS g, ({wide}) AS x")
+
+
+def test_a_free_answer_has_so_many_rows(parlour: Parlour) -> None:
+    with pytest.raises(QuestionError):
+        parlour.house.database.session("alice").ask("SELECT DISTINCT age, income FROM people")
+
+
+def test_shelves_are_full_at_some_time(parlour: Parlour) -> None:
+    made = Wire(parlour.port)
+    made.log_in(options="-c adomnia.epsilon=0.5")
+    for number in range(1100):
+        made.parse("", f"s{number}")
+    made.send(b"S")
+    assert codes(made.until()) == ["53000"]
+    made.query("BEGIN")
+    for number in range(110):
+        made.bind(f"p{number}", "s1")
+    made.send(b"S")
+    assert codes(made.until()) == ["53000"]
+    made.close()
+
+
+def test_a_failure_says_no_more_than_its_kind(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise KeyError("Zzsecret of row 17")
+
+    monkeypatch.setattr(Session, "_plan", broken)
+    (error,) = errors_in(wire.query(fresh()))
+    assert "Zzsecret" not in str(error)

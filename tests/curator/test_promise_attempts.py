@@ -102,7 +102,7 @@ def test_the_same_promise_costs_the_same_also_in_ledgers_of_before(
     assert len(town.open(f"{RICH}\n{privacy}").ledger()) == entries
 
 
-@pytest.mark.parametrize("use", USES.keys() - {"nothing"})
+@pytest.mark.parametrize("use", sorted(USES.keys() - {"nothing"}))
 @pytest.mark.parametrize("privacy", ["", 'neighbors = "bounded"', RELATIONS["unit"]])
 def test_a_larger_group_costs_as_many_times_more(town: Town, use: str, privacy: str) -> None:
     database = town.open(f"{RICH}\n{privacy}")

@@ -169,7 +169,7 @@ def main() -> None:
         "| what | here | a billion rows on 100 machines of 8 cores |",
         "|---|---|---|",
         f"| one row of a grouped question | {row * 1e9:.0f} ns of CPU | "
-        f"{whole:,.0f} CPU s, {whole / (MACHINES * CORES):.1f} s if all cores work |",
+        f"{whole:,.0f} CPU s, {whole / (MACHINES * CORES):.2f} s if all cores work |",
         f"| one cell of an answer | {cell * 1e6:.0f} µs of CPU, on one core | "
         f"{cell * 1e6:,.0f} s for a million cells |",
         f"| Spark's shuffle, {groups} groups | {few[1]:,} records with 4 tasks, {many[1]:,} with "

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adomnia.curator.answer import Answer
-from adomnia.queries.question import Given, Question
+from adomnia.privacy.loss import written as amount
+from adomnia.queries.question import Question
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,8 +23,6 @@ __all__ = ["amount", "amounts", "answer", "console", "json_text", "line", "progr
 
 MOST_ROWS = 2000
 """A longer answer is cut in text; JSON has it all."""
-
-_RANKED = ("quantile", "min", "max", "mode")
 
 
 def console(stderr: bool = False) -> Console:
@@ -82,18 +81,6 @@ def progress(doing: str, total: int | None = None) -> Iterator[Any]:
 # Amounts
 
 
-def amount(value: Fraction | str) -> str:
-    """An exact amount as a person writes it: 0.1, or 1/3 where decimals would not be exact."""
-    number = Fraction(value)
-    try:
-        short = f"{float(number):.6g}"
-    except OverflowError:
-        return "more than 10^308"
-    if Fraction(short) == number:
-        return short
-    return str(number) if len(str(number)) <= 12 else f"about {short}"
-
-
 def amounts(values: Mapping[str, Fraction]) -> str:
     """Several amounts with their names; nothing at all is `nothing`."""
     some = [f"{name} {amount(value)}" for name, value in values.items() if value]
@@ -105,7 +92,7 @@ def amounts(values: Mapping[str, Fraction]) -> str:
 
 def answer(found: Answer, question: Question | None, screen: Console) -> None:
     """Print an answer: each noisy number with its margin, then what it cost and what is left."""
-    ranked = set() if question is None else _ranked(question)
+    ranked = frozenset() if question is None else question.ranked
     rows = [_cells(found, number, ranked) for number in range(min(len(found.rows), MOST_ROWS))]
     noisy = [i for i, name in enumerate(found.columns) if name in found.margins]
     screen.print(table(found.columns, rows, noisy))
@@ -123,17 +110,7 @@ def _footer(found: Answer) -> Iterator[tuple[str, str]]:
     yield from ((f"note: {line(note)}", "yellow") for note in found.notes)
 
 
-def _ranked(question: Question) -> set[str]:
-    """The columns that are quantiles and modes: their margins count rows."""
-    return {
-        output.name
-        for output in question.outputs
-        if isinstance(output.value, Given)
-        and question.statistics[output.value.index].kind in _RANKED
-    }
-
-
-def _cells(found: Answer, number: int, ranked: set[str]) -> list[str]:
+def _cells(found: Answer, number: int, ranked: frozenset[str]) -> list[str]:
     cells = []
     for name, value in zip(found.columns, found.rows[number], strict=True):
         off = found.margins[name][number] if name in found.margins else None

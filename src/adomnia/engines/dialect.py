@@ -127,13 +127,14 @@ class Dialect(ABC):
 
     # The survey for a first draft
 
-    @abstractmethod
     def distinct(self, column: str) -> str:
         """About how many values a column has."""
+        return f"APPROX_COUNT_DISTINCT({column})"
 
-    @abstractmethod
     def places(self, number: str) -> str:
         """How many decimal places a finite number has; beyond four any number will do."""
+        whens = " ".join(f"WHEN ROUND({number}, {p}) = {number} THEN {p}" for p in range(5))
+        return f"CASE {whens} WHEN {number} IS NOT NULL THEN 5 END"
 
     @abstractmethod
     def matches(self, text: str, pattern: str) -> str:

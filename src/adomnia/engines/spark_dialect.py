@@ -166,15 +166,6 @@ class SparkDialect(Dialect):
 
     # The survey
 
-    def distinct(self, column: str) -> str:
-        """About how many values a column has."""
-        return f"APPROX_COUNT_DISTINCT({column})"
-
-    def places(self, number: str) -> str:
-        """How many decimal places a finite number has; beyond four they are not counted."""
-        whens = " ".join(f"WHEN ROUND({number}, {p}) = {number} THEN {p}" for p in range(5))
-        return f"CASE {whens} WHEN {number} IS NOT NULL THEN 5 END"
-
     def matches(self, text: str, pattern: str) -> str:
         """Whether a text has a part that matches a regular expression."""
         return f"{text} RLIKE {self.constant(pattern)}"

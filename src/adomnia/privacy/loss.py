@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from adomnia.errors import QuestionError
 
-__all__ = ["Amount", "Loss", "exact"]
+__all__ = ["Amount", "Loss", "exact", "written"]
 
 Amount = int | float | str | Fraction | Decimal
 """What a person may write for an epsilon: `0.1`, `"1/10"`, `Fraction(1, 10)`."""
@@ -32,6 +32,18 @@ def exact(amount: Amount, name: str = "epsilon") -> Fraction:
             hint=f"for example {name} = 0.1 or {name} = 1/10",
         )
     return number
+
+
+def written(amount: Fraction | str) -> str:
+    """An exact amount as a person writes it: 0.1, or 1/3 where decimals would not be exact."""
+    number = Fraction(amount)
+    try:
+        short = f"{float(number):.6g}"
+    except OverflowError:
+        return "more than 10^308"
+    if Fraction(short) == number:
+        return short
+    return str(number) if len(str(number)) <= 12 else f"about {short}"
 
 
 def _fraction(amount: Amount) -> Fraction:

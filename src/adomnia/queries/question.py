@@ -15,6 +15,9 @@ from adomnia.queries.ranges import count_cells
 __all__ = ["Apply", "Given", "Group", "Literal", "Output", "Post", "Question", "Sort", "Statistic"]
 
 
+_RANKED = ("quantile", "min", "max", "mode")
+
+
 @dataclass(frozen=True)
 class Statistic:
     """One aggregate over the rows of a cell.
@@ -103,6 +106,16 @@ class Question:
     def public(self) -> bool:
         """Whether the answer is the same for all data: it needs none, and costs nothing."""
         return self.empty or self.never or not (self.statistics or self.open)
+
+    @property
+    def ranked(self) -> frozenset[str]:
+        """The columns that are quantiles and modes: their margins count rows."""
+        return frozenset(
+            output.name
+            for output in self.outputs
+            if isinstance(output.value, Given)
+            and self.statistics[output.value.index].kind in _RANKED
+        )
 
     @property
     def open(self) -> bool:

@@ -15,7 +15,6 @@ from adomnia.errors import AdomniaError, QuestionError
 from adomnia.server.console import words
 from adomnia.server.console.charts import MOST_BARS, Bar, bar_chart
 from adomnia.server.console.door import MissingError, Visit
-from adomnia.server.console.expected import ranked
 from adomnia.server.console.lines import Line, asker, lines
 from adomnia.server.console.sheets import sheet
 
@@ -104,7 +103,7 @@ def _public(visit: Visit, line: Line) -> Answer | None:
 def _facts(visit: Visit, line: Line, answer: Answer | None) -> dict[str, Any]:
     if answer is None:
         return {"answer": None, "error": None}
-    rank = ranked(visit.house.session(visit.person).bind(line.statement))
+    rank = visit.house.session(visit.person).bind(line.statement).ranked
     return {
         "answer": answer,
         "error": None,
@@ -118,7 +117,7 @@ def _facts(visit: Visit, line: Line, answer: Answer | None) -> dict[str, Any]:
     }
 
 
-def _cells(answer: Answer, place: int, rank: set[str]) -> list[Cell]:
+def _cells(answer: Answer, place: int, rank: frozenset[str]) -> list[Cell]:
     cells = []
     for name, value in zip(answer.columns, answer.rows[place], strict=True):
         margin = answer.margins[name][place] if name in answer.margins else None
@@ -132,7 +131,7 @@ def _cells(answer: Answer, place: int, rank: set[str]) -> list[Cell]:
     return cells
 
 
-def _charts(answer: Answer, rank: set[str]) -> Iterator[tuple[str, str, int]]:
+def _charts(answer: Answer, rank: frozenset[str]) -> Iterator[tuple[str, str, int]]:
     """A chart for each noisy column: its name, the drawing, and how many rows it leaves out."""
     if len(answer.rows) < 2:
         return
@@ -144,7 +143,7 @@ def _charts(answer: Answer, rank: set[str]) -> Iterator[tuple[str, str, int]]:
             yield name, bar_chart(bars, title), max(0, len(bars) - MOST_BARS)
 
 
-def _bars(answer: Answer, column: int, named: list[int], rank: set[str]) -> list[Bar]:
+def _bars(answer: Answer, column: int, named: list[int], rank: frozenset[str]) -> list[Bar]:
     name, bars = answer.columns[column], []
     for place, row in enumerate(answer.rows):
         value = row[column]

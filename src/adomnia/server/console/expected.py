@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adomnia.queries.question import Given, Question
 from adomnia.server.console import words
 
 if TYPE_CHECKING:
     from adomnia.server.accounts import Person
     from adomnia.server.house import House
 
-__all__ = ["Expected", "expected", "ranked"]
+__all__ = ["Expected", "expected"]
 
-_RANKED = ("quantile", "min", "max", "mode")
 ZERO = Fraction(0)
 
 
@@ -42,20 +40,10 @@ def expected(house: House, person: Person, sql: str, said: Mapping[str, Any]) ->
     over = [name for name, value in forecast.spent.items() if value > left.get(name, value)]
     spent = {name: forecast.spent.get(name, ZERO) for name in left}
     after = {name: max(value - spent[name], ZERO) for name, value in left.items()}
-    rank = ranked(session.bind(sql))
+    rank = session.bind(sql).ranked
     margins = tuple((n, _margin(m, n in rank)) for n, m in forecast.margins.items())
     shown = f"{100 * forecast.confidence:g} %"
     return Expected(words.amounts(forecast.spent), words.amounts(after), not over, shown, margins)
-
-
-def ranked(question: Question) -> set[str]:
-    """The columns whose margins count rows: quantiles and modes."""
-    return {
-        output.name
-        for output in question.outputs
-        if isinstance(output.value, Given)
-        and question.statistics[output.value.index].kind in _RANKED
-    }
 
 
 def _margin(margin: float | None, is_rank: bool) -> str:

@@ -8,21 +8,11 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
+from adomnia.privacy.loss import written as amount
+
 __all__ = ["amount", "amounts", "digits", "moment", "number", "one_line", "value"]
 
 SYMBOLS = {"epsilon": "ε", "rho": "ρ", "delta": "δ"}
-
-
-def amount(given: Fraction | str) -> str:
-    """An exact amount: 0.1, or 1/3 where decimals would not be exact and the fraction is short."""
-    exact = Fraction(given)
-    try:
-        short = f"{float(exact):.6g}"
-    except OverflowError:
-        return "more than 10^308"
-    if Fraction(short) == exact:
-        return short
-    return str(exact) if len(str(exact)) <= 12 else f"about {short}"
 
 
 def amounts(given: Mapping[str, Fraction | str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from adomnia.curator.answer import Answer
+from adomnia.privacy.loss import written
 from adomnia.server.postgres.results import Notice
 
 __all__ = ["amounts", "margin_text", "notices_of"]
@@ -23,19 +24,8 @@ def notices_of(answer: Answer) -> tuple[Notice, ...]:
 
 def amounts(values: Mapping[str, Fraction]) -> str:
     """Amounts with their names; nothing at all is `nothing`."""
-    some = [f"{name} {_amount(value)}" for name, value in values.items() if value]
+    some = [f"{name} {written(value)}" for name, value in values.items() if value]
     return ", ".join(some) or "nothing"
-
-
-def _amount(value: Fraction) -> str:
-    """A decimal where that is exact, otherwise the fraction, or about what it is."""
-    try:
-        short = f"{float(value):.6g}"
-    except OverflowError:
-        return "more than 10^308"
-    if Fraction(short) == value:
-        return short
-    return str(value) if len(str(value)) <= 12 else f"about {short}"
 
 
 def _margins(answer: Answer) -> list[str]:

@@ -70,6 +70,19 @@ def test_every_way_gives_the_same_tables(opened, asked, monkeypatch, most, few):
         assert np.array_equal(unseal(found[subset]), unseal(wanted[subset])), subset
 
 
+def test_little_memory_gives_the_same_tables(opened, asked, tmp_path, monkeypatch):
+    monkeypatch.setattr(engine_room, "FEW_ROWS", 0)
+    wanted = opened.contingency(*asked)(SUBSETS)
+    little = DuckDB(tmp_path / "people.parquet", "people", DOMAINS, memory=1)
+    monkeypatch.setattr(little, "most_cells", little.most_cells // 1000)  # the tables are tiny
+    found = little.contingency(*asked)(SUBSETS)
+    limit = little._rows("SELECT current_setting('memory_limit')")[0][0]
+    little.close()
+    assert all(np.array_equal(unseal(found[s]), unseal(wanted[s])) for s in SUBSETS)
+    assert little.most_cells < prod(len(axis) for axis in asked[2])
+    assert limit == "61.0 MiB"  # as 64 MB are written
+
+
 def test_an_order_that_is_not_ascending_is_kept(opened, asked):
     tables = opened.contingency(*asked)([(3, 0), (0, 3)])
     assert np.array_equal(unseal(tables[3, 0]), unseal(tables[0, 3]).T)

@@ -79,6 +79,8 @@ class Policy:
     """About how many rows there are, as far as that is public; no promise rests on it."""
     version: str | None = None
     """Which data this is, by the curator's word; without it the source is looked at."""
+    memory: int | None = None
+    """How many megabytes the embedded engine may use, about."""
 
     def beside(self, name: str) -> str:
         """A file named in the policy, found from where the policy is; an address stays one."""
@@ -131,6 +133,7 @@ def read_policy(file: str | Path) -> Policy:
         audit=audit_section(reader),
         rows=whole(reader, data, ("data", "rows"), 1) if "rows" in data else None,
         version=text(reader, data, ("data", "version")) if "version" in data else None,
+        memory=_memory(reader, data, source),
     )
 
 
@@ -141,6 +144,15 @@ def _section(reader: Reader, name: str) -> Mapping[str, Any]:
             f"the section [{name}] is missing", "see the design of the policy in docs/policy.md"
         )
     return part
+
+
+def _memory(reader: Reader, data: Mapping[str, Any], source: str) -> int | None:
+    if "memory" not in data:
+        return None
+    if "://" in source:
+        hint = "a server is told in its own settings, or in its address (docs/sources.md)"
+        reader.fail("memory is for files, which are read here", hint, ("data", "memory"))
+    return whole(reader, data, ("data", "memory"), 1)
 
 
 def _stem(source: str) -> str:

@@ -14,7 +14,7 @@ from adomnia.errors import AdomniaError, PolicyError
 __all__ = ["SECTIONS", "Reader", "check_keys", "flag", "parse", "text", "whole"]
 
 SECTIONS: Mapping[str, frozenset[str]] = {
-    "data": frozenset({"source", "table", "rows", "version"}),
+    "data": frozenset({"source", "table", "memory", "rows", "version"}),
     "privacy": frozenset(
         {
             "neighbors",

@@ -38,10 +38,12 @@ def open_engine(policy: Policy, source: Any = None) -> Engine:
     domains = {name: attribute.domain for name, attribute in policy.attributes.items()}
     if source is None:
         source = policy.beside(policy.source)
-    return engine_of(source, policy.relation or policy.table, domains)
+    return engine_of(source, policy.relation or policy.table, domains, policy.memory)
 
 
-def engine_of(source: Any, table: str, domains: Mapping[str, Domain]) -> Engine:
+def engine_of(
+    source: Any, table: str, domains: Mapping[str, Domain], memory: int | None = None
+) -> Engine:
     """The engine for a path, an address, or an object that holds data."""
     place = source if isinstance(source, str) else getattr(source, "__fspath__", lambda: None)()
     if place is None:
@@ -52,7 +54,7 @@ def engine_of(source: Any, table: str, domains: Mapping[str, Domain]) -> Engine:
         return HANDED[package](source, table, domains)
     scheme, found, _ = str(place).partition("://")
     if not found:
-        return DuckDB(place, table, domains)
+        return DuckDB(place, table, domains, memory)
     if scheme not in SCHEMES:
         known = ", ".join(f"{name}://" for name in SCHEMES)
         hint = f"use a CSV, Parquet or DuckDB file, or an address that begins with {known}"

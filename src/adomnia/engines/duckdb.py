@@ -36,6 +36,7 @@ T = TypeVar("T")
 
 BATCH = 1 << 20
 FEW_ROWS = 2_000_000
+LEAST_MEMORY = 64  # megabytes; with less DuckDB cannot read a Parquet file
 
 _SETTINGS = (
     "SET TimeZone = 'UTC'",
@@ -45,14 +46,27 @@ _SETTINGS = (
 
 
 class DuckDB(Aggregating):
-    """An in-memory DuckDB that reads one source."""
+    """An in-memory DuckDB that reads one source.
+
+    It uses about `memory` megabytes at most: what needs more takes longer, by the disk or by more
+    passes over the rows.
+    """
 
     _dialect = DUCKDB
     most_cells = 1 << 26
     """Cubes with more cells than this are not counted whole."""
 
-    def __init__(self, source: Path | str, table: str, domains: Mapping[str, Domain]) -> None:
+    def __init__(
+        self,
+        source: Path | str,
+        table: str,
+        domains: Mapping[str, Domain],
+        memory: int | None = None,
+    ) -> None:
         self._source = find(str(source))
+        self._memory = memory
+        if memory is not None:  # in megabytes; half of it is for cells, of eight bytes each
+            self.most_cells = max(1, memory * 1_000_000 // 2 // 8)
         self._version: str | None = None
         self._room = TemporaryDirectory(prefix="adomnia-", ignore_cleanup_errors=True)
         try:
@@ -89,12 +103,6 @@ class DuckDB(Aggregating):
 
         return tables
 
-    def limit_memory(self, megabytes: int) -> None:
-        """Use about so much memory at most; what needs more takes longer, by the disk or by more
-        passes over the rows."""
-        self._connection.execute(f"SET memory_limit = '{max(megabytes, 64)}MB'")
-        self.most_cells = max(1, megabytes * 1_000_000 // 2 // 8)
-
     def survey(self) -> Mapping[str, Mapping[str, Any]]:
         """Types, extremes and short lists of values, for a curator's first draft."""
         return quietly(
@@ -120,6 +128,8 @@ class DuckDB(Aggregating):
             "autoinstall_known_extensions": False,
             "temp_directory": str(Path(self._room.name) / "spill"),
         }
+        if self._memory is not None:
+            config["memory_limit"] = f"{max(self._memory, LEAST_MEMORY)}MB"
         connection = duckdb.connect(config=config)
         for setting in _SETTINGS:
             try:

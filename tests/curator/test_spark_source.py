@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import duckdb
@@ -59,8 +61,8 @@ def policy(people, tmp_path):
 
 
 @pytest.fixture
-def cluster(tmp_path):
-    """Runs a Python program that may start a cluster, whose files lie in a folder of its own."""
+def spark_home(tmp_path):
+    """What a program needs that starts Spark, whose files lie in a folder of its own."""
     import pyspark
 
     home = tmp_path / "spark"
@@ -68,13 +70,49 @@ def cluster(tmp_path):
     for name in ("bin", "jars"):
         (home / name).symlink_to(Path(pyspark.__file__).parent / name)
     given = {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"}
-    options = {"env": os.environ | given, "cwd": tmp_path, "timeout": 500}
+    return {"env": os.environ | given, "cwd": tmp_path}
+
+
+@pytest.fixture
+def cluster(spark_home):
+    """Runs a Python program that may start a cluster."""
 
     def run(*words):
         program = [sys.executable, *map(str, words)]
-        return subprocess.run(program, check=False, capture_output=True, text=True, **options)
+        options = {"capture_output": True, "text": True, "timeout": 500, **spark_home}
+        return subprocess.run(program, check=False, **options)
 
     return run
+
+
+@pytest.fixture
+def master(spark_home, tmp_path):
+    """The address of a master with one worker, processes of their own that end with the test."""
+    started = []
+
+    def start(part, ready, *words):
+        """Starts a part of Spark; what its log says when it is ready."""
+        log = tmp_path / f"{part}.log"
+        command = [f"{spark_home['env']['SPARK_HOME']}/bin/spark-class"]
+        command += [f"org.apache.spark.deploy.{part}", "--host", "127.0.0.1", "--port", "0"]
+        with log.open("w") as out:
+            options = {"stdout": subprocess.DEVNULL, "stderr": out, **spark_home}
+            started.append(subprocess.Popen([*command, "--webui-port", "0", *words], **options))
+        while started[-1].poll() is None:
+            if found := re.search(ready, log.read_text("utf-8")):
+                return found[0]
+            time.sleep(0.2)
+        raise AssertionError(log.read_text("utf-8")[-2000:])
+
+    try:
+        address = start("master.Master", r"spark://127\.0\.0\.1:\d+")
+        room = ("--cores", "1", "--memory", "1g", "--work-dir", str(tmp_path / "work"))
+        start("worker.Worker", "Successfully registered with master", *room, address)
+        yield address
+    finally:
+        for process in reversed(started):
+            process.terminate()
+            process.wait(300)
 
 
 def test_a_killed_worker_costs_nothing(people, policy, cluster):
@@ -88,15 +126,28 @@ def test_a_killed_worker_costs_nothing(people, policy, cluster):
     assert told["ansi"] == "true"
 
 
+ASK = "from adomnia.cli.main import main; main()"
+
+
 def test_ask_is_unchanged_on_a_cluster(people, policy, cluster):
     settings = "spark.sql.shuffle.partitions=2"
     file = policy(f"spark://local-cluster[2,1,1024]?path={people}&{settings}")
-    program = "from adomnia.cli.main import main; main()"
     words = ("ask", COUNT, "--epsilon", "50", "--format", "json", "--policy", file)
-    ran = cluster("-c", program, *words)
+    ran = cluster("-c", ASK, *words)
     assert (ran.returncode, ran.stderr) == (0, "")
     answer = json.loads(ran.stdout)
     assert not (people.parent / "spark-warehouse").exists()
+    assert answer["rows"] == [["F", 10], ["M", 30]]
+    assert answer["spent"] == {"epsilon": "50"}
+
+
+def test_ask_is_unchanged_on_a_standalone_master(people, policy, cluster, master):
+    settings = "spark.driver.host=127.0.0.1&spark.driver.bindAddress=127.0.0.1"
+    file = policy(f"{master}?path={people}&{settings}")
+    words = ("ask", COUNT, "--epsilon", "50", "--format", "json", "--policy", file)
+    ran = cluster("-c", ASK, *words)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    answer = json.loads(ran.stdout)
     assert answer["rows"] == [["F", 10], ["M", 30]]
     assert answer["spent"] == {"epsilon": "50"}
 

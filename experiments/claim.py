@@ -2,47 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-__all__ = ["AGREES", "DIFFERS", "Claim", "Found", "Measured", "Scale", "Table", "mean", "share"]
+__all__ = ["AGREES", "DIFFERS", "Claim", "Found", "Scale", "Table"]
 
 AGREES, DIFFERS = "agrees", "differs"
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A number with its standard error; zero where it is exact."""
-
-    value: float
-    se: float = 0.0
-
-    def __str__(self) -> str:
-        if self.se == 0:
-            return f"{self.value:.6g}"
-        digits = max(0, 1 - math.floor(math.log10(self.se))) if self.se < 10 else 0
-        return f"{self.value:,.{digits}f} ± {self.se:,.{digits}f}"
-
-    def near(self, other: float, errors: float = 4.5) -> bool:
-        """Whether the other number is within so many standard errors."""
-        return abs(self.value - other) <= errors * self.se + 1e-9 * max(1.0, abs(other))
-
-
-def mean(values: Sequence[float]) -> Measured:
-    """The mean of independent runs, with its standard error."""
-    found = np.asarray(values, dtype=float)
-    spread = float(found.std(ddof=1)) if len(found) > 1 else math.inf
-    return Measured(float(found.mean()), spread / math.sqrt(len(found)))
-
-
-def share(successes: int, runs: int) -> Measured:
-    """How often something happened; its error is never shown as nothing."""
-    rate = successes / runs
-    smoothed = (successes + 1) / (runs + 2)
-    return Measured(rate, math.sqrt(smoothed * (1 - smoothed) / runs))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from html import escape
 
 from adomnia.report.page import page
-from experiments.claim import AGREES, Claim, Found, Measured, Table
+from experiments.claim import AGREES, Claim, Found, Table
+from experiments.measured import Measured
 
 __all__ = ["PAPERS", "report"]
 
@@ -35,7 +36,9 @@ def report(results: Sequence[tuple[Claim, Found]], quick: bool) -> str:
         "<h1>The papers, run</h1>",
         f"<p>{len(results)} claims of five papers, computed when this page was made, in {mode}. "
         f"{len(results) - differ} agree and {differ} differ; where one differs, or the text can "
-        "be read in several ways, it says why. ± is one standard error.</p>",
+        "be read in several ways, it says why. ± is one standard error. A verdict leaves room "
+        "for what chance does in one comparison of a thousand million: by Student's t, wide where "
+        "the error itself is of few runs, and for shares by the exact binomial distribution.</p>",
         _contents(results),
     ]
     for paper, title in PAPERS.items():

@@ -9,9 +9,10 @@ import numpy as np
 
 from adomnia.audit.discriminant import discriminant, free_lunch_bound, game
 from adomnia.mechanisms.margin import Noise
-from experiments.claim import Claim, Found, Measured, Scale, Table, share
+from experiments.claim import Claim, Found, Scale, Table
 from experiments.drawing import Line, Plot, draw
 from experiments.front import Front
+from experiments.measured import Measured, share
 
 __all__ = ["DISCRIMINANTS"]
 

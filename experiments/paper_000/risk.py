@@ -13,8 +13,9 @@ from scipy.optimize import linprog
 
 from adomnia.audit.correlation import Groups, odds_factor
 from adomnia.mechanisms.randomized_response import Response, respond
-from experiments.claim import Claim, Found, Scale, Table, share
+from experiments.claim import Claim, Found, Scale, Table
 from experiments.drawing import Line, Plot, draw
+from experiments.measured import share
 
 __all__ = ["RISK"]
 

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from reedsolo import ReedSolomonError, RSCodec
 
-from experiments.claim import Claim, Found, Scale, Table, mean, share
+from experiments.claim import Claim, Found, Scale, Table
 from experiments.front import Front
+from experiments.measured import mean, share
 
 __all__ = ["IMPOSSIBLE"]
 

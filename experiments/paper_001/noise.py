@@ -10,9 +10,10 @@ from fractions import Fraction
 import numpy as np
 
 from adomnia.mechanisms import laplace
-from experiments.claim import DIFFERS, Claim, Found, Measured, Scale, Table
+from experiments.claim import DIFFERS, Claim, Found, Scale, Table
 from experiments.drawing import Line, Plot, draw
 from experiments.front import Front
+from experiments.measured import Measured
 
 __all__ = ["NOISE"]
 

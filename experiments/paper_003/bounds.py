@@ -10,8 +10,9 @@ from scipy.special import gammainc
 from adomnia.marginals.bits import Encoding, walsh_hadamard
 from adomnia.marginals.promise import parity_sensitivity
 from adomnia.marginals.workload import downward_closure
-from experiments.claim import DIFFERS, Claim, Found, Scale, Table, share
+from experiments.claim import DIFFERS, Claim, Found, Scale, Table
 from experiments.drawing import Line, Plot, draw
+from experiments.measured import share
 from experiments.paper_003.tables import Rows, all_ways, errors, made_up, pure, released
 
 __all__ = ["BOUNDS"]
@@ -43,7 +44,7 @@ def sensitivity(scale: Scale) -> Found:
 
 
 def theorem_five(scale: Scale) -> Found:
-    """The bound of Theorem 5 at δ = 1 %, against the 99th percentile of the measured error."""
+    """How often the error passes the bound of Theorem 5 at δ = 1 %, and how loose that is."""
     rows_out, holds, runs = [], True, scale.pick(60, 1000)
     for k, ways in ((5, 2), (7, 2), (7, 3)):
         workload = all_ways((2,) * k, ways)
@@ -54,9 +55,10 @@ def theorem_five(scale: Scale) -> Found:
             largest.append(max(errors(found.marginals, rows)))
         many = len(downward_closure(workload.marginals))
         bound = 2**ways * 2 * many * math.log(many / 0.01) + many
+        beyond = share(sum(error > bound for error in largest), len(largest))
+        holds &= not beyond.above(0.01)
         percentile = float(np.quantile(largest, 0.99))
-        holds &= percentile <= bound
-        rows_out.append((k, ways, many, percentile, bound, bound / percentile))
+        rows_out.append((k, ways, many, beyond, percentile, bound, bound / percentile))
     return Found(
         "the bound is " + ", ".join(f"{row[-1]:.0f}" for row in rows_out) + " times what is seen",
         holds,
@@ -66,7 +68,12 @@ def theorem_five(scale: Scale) -> Found:
         "takes a vertex.",
         f"ε = 1, 3,000 made-up rows; the largest error of all marginals in each of {runs} releases "
         "(a quarter of that for 7 attributes)",
-        [Table(("k", "ways", "|B|", "99th percentile", "Theorem 5", "ratio"), rows_out)],
+        [
+            Table(
+                ("k", "ways", "|B|", "share beyond", "99th percentile", "Theorem 5", "ratio"),
+                rows_out,
+            )
+        ],
     )
 
 
@@ -93,7 +100,7 @@ def corollary_one(scale: Scale) -> Found:
             by_norm = share(int(sum(norm <= t * many**2 for norm in norms)), runs)
             in_truth = share(int(sum(low + t * many**2 >= 0 for low in lowest)), runs)
             exact = float(gammainc(many, t * many))
-            broken |= by_norm.value + 4.5 * by_norm.se < claimed
+            broken |= by_norm.below(claimed)
             tables.append((k, many, t, claimed, by_norm, exact, in_truth))
         picked = [row for row in tables if row[0] == k]
         lines.append(Line(f"argument, d = {many}", ts, [row[5] for row in picked]))
@@ -101,7 +108,7 @@ def corollary_one(scale: Scale) -> Found:
         lines.append(Line(f"in truth, d = {many}", ts, [one.value for one in seen],
                           [1.96 * one.se for one in seen]))  # fmt: skip
     lines.append(Line("claimed: 1 - exp(-t)", ts, [1 - math.exp(-t) for t in ts], paper=True))
-    truth = all(row[6].value + 4.5 * row[6].se >= row[3] for row in tables)
+    truth = not any(row[6].below(row[3]) for row in tables)
     axes = ("t", "probability")
     plot = Plot("Corollary 1: is the table non-negative?", *axes, lines, ends_up=(0, 1))
     return Found(

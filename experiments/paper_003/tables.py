@@ -45,9 +45,15 @@ class Rows:
 
     def __init__(self, rows: Ints, sizes: Sequence[int]) -> None:
         self._rows, self._sizes = rows, tuple(sizes)
+        self._known: dict[Subset, Ints] = {}
 
     def exact(self, marginal: Subset) -> Ints:
-        """The true table."""
+        """The true table, counted once."""
+        if marginal not in self._known:
+            self._known[marginal] = self._counted(marginal)
+        return self._known[marginal]
+
+    def _counted(self, marginal: Subset) -> Ints:
         if not marginal:
             return np.array(len(self._rows))
         shape = tuple(self._sizes[place] for place in marginal)

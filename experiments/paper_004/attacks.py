@@ -7,8 +7,9 @@ import math
 from adomnia.audit.decoding import Channel, decoding_curve, threshold
 from adomnia.audit.hadamard import hadamard
 from adomnia.audit.subset_sums import subset_sums
-from experiments.claim import Claim, Found, Scale, Table, share
+from experiments.claim import Claim, Found, Scale, Table
 from experiments.drawing import Line, Plot, draw
+from experiments.measured import share
 
 __all__ = ["ATTACKS"]
 

@@ -9,9 +9,10 @@ from adomnia.audit.linkage import link_exactly
 from adomnia.audit.scoreboard import Hunt, Ratings, scoreboard
 from adomnia.audit.uniqueness import anonymity
 from adomnia.cli.census import census_rows
-from experiments.claim import Claim, Found, Scale, Table, share
+from experiments.claim import Claim, Found, Scale, Table
 from experiments.data import find
 from experiments.drawing import Line, Plot, draw
+from experiments.measured import share
 
 __all__ = ["LINKED"]
 

@@ -42,7 +42,7 @@ class Model:
 
     `ours` and `plain` make models from a number of clusters or components and a seed; `found`
     reads from a fitted one what `score` takes. `better` is -1 where less is better. It is not
-    compared on the sets `without`.
+    compared on the sets `without`; diffprivlib has what is `shared`.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Model:
     better: int = 1
     count: Callable[[Data], int] = lambda data: data.classes
     without: tuple[str, ...] = ()
+    shared: bool = True
 
     @property
     def supervised(self) -> bool:
@@ -115,5 +116,6 @@ MODELS = (
         lambda count, seed: _ours("perceptron", "Perceptron"),
         lambda count: _plain("linear_model", "Perceptron", random_state=0),
         without=("iris", "wine", "digits", "diabetes"),  # it tells two classes apart
+        shared=False,
     ),
 )

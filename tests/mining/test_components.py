@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from small_table import number, opened
@@ -114,3 +116,33 @@ def test_constant_columns_and_too_little_budget_are_defined(tmp_path):
         sure = PCA(3, method="grids", split={"pairs": 1})  # it assumes 1,000 rows
         made = sure.fit(database.session(), list("abc"), epsilon="0.001")
         assert any("larger epsilon" in note for note in made.notes_)
+
+
+def test_with_little_noise_moments_and_products_are_one_question(tmp_path):
+    columns = leaning()
+    matrix = np.cov(np.array([columns[name] / 100 for name in "abcd"]), bias=True)
+    asked = []
+    with opened(tmp_path, columns, DOMAINS, "epsilon = 1e6") as database:
+        session = database.session()
+        made = PCA(4, method="products").fit(
+            session, list("abcd"), epsilon=1000, progress=lambda name, *_: asked.append(name)
+        )
+        noisy = PCA(4, method="products").fit(session, list("abcd"), epsilon="0.1")
+    assert asked == ["rows", "products"]
+    assert made.split_["moments"] == made.split_["rows"] * 19 * 2 / 5  # four of ten measurements
+    assert sum(made.split_.values()) == made.spent_ == 1000
+    again = made.components_.T @ np.diag(made.explained_variance_) @ made.components_
+    assert np.allclose(again, matrix, atol=1e-3)
+    assert noisy.split_["pairs"] == Fraction(13, 200)
+
+
+def test_many_columns_or_much_noise_are_asked_in_turns(tmp_path):
+    with opened(tmp_path, leaning(10), DOMAINS) as database:
+        bounds = bounds_of(database.session(), list("abcd"))
+    sure, unsure = (
+        next(way for way in ways(bounds, rows, 1.0, 0.3) if way.name == "products")
+        for rows in (10**6, 10**3)
+    )
+    assert sure.at_once(13)
+    assert not sure.at_once(14)
+    assert not unsure.at_once(4)

@@ -91,13 +91,14 @@ def neighbours(tmp_path):
         yield sessions
 
 
-def audited(fit, neighbours, claimed, spent, samples, seconds=10.0):
+def audited(fit, neighbours, claimed, spent, samples, confidence=0.99):
     """The finding on a model that claims one epsilon and is fitted with another."""
 
     def sample(session, size):
         return np.array([fit(session, spent) for _ in range(size)])
 
-    return refute(Subject(fit.__name__, sample, *neighbours, claimed), samples, time_limit=seconds)
+    subject = Subject(fit.__name__, sample, *neighbours, claimed)
+    return refute(subject, samples, confidence, time_limit=200.0)
 
 
 @pytest.mark.parametrize("fit", FITS)
@@ -117,5 +118,5 @@ def test_a_false_claim_is_found_out(fit, neighbours):
 @pytest.mark.slow
 @pytest.mark.parametrize("fit", FITS)
 def test_no_model_shows_more_than_it_claims_in_many_fits(fit, neighbours):
-    found = audited(fit, neighbours, 2.0, 2, 3000, 40.0)
+    found = audited(fit, neighbours, 2.0, 2, 3000, 1 - 1e-8)
     assert found.success.low <= 2.0

@@ -59,7 +59,7 @@ def test_the_frequent_sets_are_found_with_one_small_table(session):
 
 def test_margins_hold_for_counts_supports_and_rules(session):
     rows = baskets()
-    found = FrequentItemSets(0.05, 3, confidence=0.999).fit(session, BASKET, epsilon="0.5")
+    found = FrequentItemSets(0.05, 3, confidence=1 - 1e-9).fit(session, BASKET, epsilon="0.5")
     for each in found.sets_:
         truth = exact(each.items, rows)
         assert abs(each.count.value - truth) <= each.count.margin
@@ -102,7 +102,7 @@ def test_no_candidates_cost_nothing(session):
 def test_an_empty_table_has_no_frequent_sets(tmp_path):
     none = {name: column[:0] for name, column in baskets(4).items()}
     with opened(tmp_path, none, DOMAINS, "epsilon = 10") as database:
-        found = FrequentItemSets(0.2, 2, confidence=0.9999).fit(
+        found = FrequentItemSets(0.2, 2, confidence=1 - 1e-9).fit(
             database.session(), BASKET, epsilon=1
         )
     assert found.sets_ == ()

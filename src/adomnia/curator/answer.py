@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
@@ -101,20 +101,24 @@ def tabulate(
     question = plan.question
     found = estimates(plan, readings, confidence)
     sure = _jointly(plan, readings, confidence)
+    noisy = {
+        output.name: (output.value, sure.get(len(used), found))
+        for output in question.outputs
+        if (used := statistics(output.value))
+    }
     rows = [
-        _row(question, keys, cell, found, sure)
+        _row(question, keys, cell, found, noisy.values())
         for cell, keys in _cells(question, readings, attributes)
     ]
     rows = arrange(question, rows)
     names = tuple(output.name for output in question.outputs)
-    noisy = [i for i, output in enumerate(question.outputs) if statistics(output.value)]
-    margins = {names[i]: [row.margins[i] for row in rows] for i in noisy}
+    margins = {name: [row.margins[i] for row in rows] for i, name in enumerate(noisy)}
     return Table(names, [row.values for row in rows], margins, _notes(plan, readings.parts))
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of an answer, and what it was computed of."""
+    """One row of an answer, the margins of its noisy columns, and what it was computed of."""
 
     values: tuple[Any, ...]
     margins: tuple[float | None, ...]
@@ -156,14 +160,11 @@ def _row(
     keys: tuple[Any, ...],
     cell: int,
     found: list[Estimate],
-    sure: Mapping[int, list[Estimate]],
+    noisy: Iterable[tuple[Post, list[Estimate]]],
 ) -> Row:
     given = tuple(estimate.values[cell] for estimate in found)
     values = tuple(reckon(output.value, keys, given) for output in question.outputs)
-    margins = tuple(
-        _margin(output.value, keys, cell, sure.get(len(statistics(output.value)), found))
-        for output in question.outputs
-    )
+    margins = tuple(_margin(post, keys, cell, trusted) for post, trusted in noisy)
     return Row(values, margins, keys, given)
 
 

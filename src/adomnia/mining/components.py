@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mining.covariance import Covariance, Way, by_grids, by_moments, ways
+from adomnia.mining.covariance import Covariance, Way, by_grids, by_moments, by_products, ways
 from adomnia.mining.estimator import Estimator, Fitting, Watch, shares
 from adomnia.mining.questions import Bounds, bounds_of
 from adomnia.mining.synopsis import ask_rows, shrunk
@@ -30,7 +30,8 @@ LEAST = 1e-9
 class PCA(Estimator):
     """Principal components of features, measured by their positions between their bounds.
 
-    `split` gives weights to `rows`, `moments` and `pairs`; grids take the last two together.
+    `split` gives weights to `rows`, `moments` and `pairs`; grids take the last two together, and so
+    do products where there is little noise, evenly for each of them.
     `method` is `grids`, `sides`, `products` or `moments`; without it the one with the least error
     to be expected is taken. With `centered=False` the second moments around the low bounds are
     taken in the place of covariances: the singular value decomposition. With `scaled=False`
@@ -110,6 +111,10 @@ class PCA(Estimator):
         if way.name == "grids":
             self.split_ = {**self.split_, "moments": Fraction(0), "pairs": moments + pairs}
             return by_grids(fit, bounds, way, moments + pairs, rows)
+        if way.at_once(len(bounds)):
+            share = Fraction(2, len(bounds) + 1) * (moments + pairs)
+            self.split_ = {**self.split_, "moments": share, "pairs": moments + pairs - share}
+            return by_products(fit, bounds, moments + pairs)
         if way.name == "moments":
             self.split_ = {**self.split_, "moments": moments + pairs, "pairs": Fraction(0)}
         return by_moments(fit, bounds, way, self.split_["moments"], self.split_["pairs"])

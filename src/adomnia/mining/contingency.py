@@ -139,12 +139,12 @@ def _table(
     keys["class"] = identifier(classes.name)
     where = " AND ".join(axis.present for axis in axes) or None
     sql = select(fit.session, {"n": "COUNT(*)"}, keys=keys, where=where)
-    code = {value: place for place, value in enumerate(classes.values)}
-    counts = np.zeros((*(axis.size for axis in axes), len(classes.values)))
     name = "table" if len(axes) > 1 else axes[0].name if axes else "classes"
-    for *cell, value, count in fit.ask(sql, epsilon, name).rows:
-        if value is not None:
-            counts[(*(int(part) for part in cell), code[value])] = count
+    code = {value: place for place, value in enumerate(classes.values)}
+    counted = [row for row in fit.ask(sql, epsilon, name).rows if row[-2] is not None]
+    *cells, values, numbers = zip(*counted, strict=True)
+    counts = np.zeros((*(axis.size for axis in axes), len(classes.values)))
+    counts[(*(np.array(cell) for cell in cells), np.array([code[v] for v in values]))] = numbers
     return Contingency(tuple(axes), counts, 2 * scale_of(fit, sql, epsilon) ** 2, blind)
 
 

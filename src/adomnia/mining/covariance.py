@@ -1,8 +1,9 @@
 """Noisy covariances of positions, asked in the way that promises the least error.
 
 Four ways, compared by what is public and a noisy number of rows: joint grids of blocks of
-columns; moments alone; and moments followed by clipped products of pairs, or by joint grids of
-the sides on which columns lie of their means (`components.md`).
+columns; moments alone; moments and products of pairs, which are asked at once or, where there is
+much noise, cut off around the means; and moments followed by joint grids of the sides on which
+columns lie of their means (`components.md`).
 """
 
 from __future__ import annotations
@@ -18,10 +19,19 @@ from numpy.typing import NDArray
 
 from adomnia.mining.estimator import Fitting
 from adomnia.mining.questions import Bounds, decimal, identifier, select
-from adomnia.mining.synopsis import ask_grid, ask_moments, believed, cells_of, shrunk
+from adomnia.mining.synopsis import (
+    ask_grid,
+    ask_moments,
+    believed,
+    cells_of,
+    moment_outputs,
+    read_moments,
+    scale_of,
+    shrunk,
+)
 from adomnia.queries.measurement import Sum, number
 
-__all__ = ["Covariance", "Way", "by_grids", "by_moments", "ways"]
+__all__ = ["Covariance", "Way", "by_grids", "by_moments", "by_products", "ways"]
 
 Floats = NDArray[np.float64]
 SPREAD, REACH = 0.2, 3.0
@@ -46,12 +56,20 @@ class Covariance:
 
 @dataclass(frozen=True)
 class Way:
-    """A way to ask: its name, the error of an entry to be expected, and the shape of its grids."""
+    """A way to ask: its name, the error of an entry to be expected, and the shape of its grids.
+
+    `whole`: there is so little noise that cutting products off would do more harm.
+    """
 
     name: str
     error: float
     block: int = 0
     bins: int = 0
+    whole: bool = False
+
+    def at_once(self, count: int) -> bool:
+        """Whether moments and products of so many columns are one question."""
+        return self.whole and math.comb(count, 2) + count <= PAIRS
 
 
 def ways(bounds: Sequence[Bounds], rows: float, epsilon: float, split: float) -> list[Way]:
@@ -61,8 +79,10 @@ def ways(bounds: Sequence[Bounds], rows: float, epsilon: float, split: float) ->
     found = [Way("moments", alone), *_grids(bounds, unit)]
     if count > 1 and 0 < split < 1:
         own, rest = min(count / (unit * split), SPREAD**2), unit * (1 - split)
-        apart = math.sqrt(2) * count * (count - 1) / 2 * (REACH * SPREAD) ** 2 / rest
-        found.append(Way("products", _both(own, apart, count)))
+        pairs = math.sqrt(2) * math.comb(count, 2) / rest
+        whole = pairs < LOST * SPREAD**2
+        error = _both(own, pairs * (REACH * SPREAD) ** 2, count)
+        found.append(Way("products", error, whole=whole))
         for block in range(1, (count + 1) // 2 + 1):
             joined = list(_joined(count, block))
             cells = 2 ** max(len(part) for part in joined)
@@ -154,9 +174,8 @@ def by_moments(
         _correlate(fit, bounds, way, pairs, (made, variance))
     else:
         reach = REACH * np.sqrt(variance + min(off, 0.25) / 4)
-        whole = math.sqrt(2) * math.comb(len(bounds), 2) / (float(pairs) * found.rows[0])
-        if whole < LOST * SPREAD**2:
-            reach = np.ones(len(bounds))  # so little noise that cutting off would do more harm
+        if way.whole:
+            reach = np.ones(len(bounds))
         columns = [_clipped(*each) for each in zip(bounds, mean, reach, strict=True)]
         _multiply(fit, columns, pairs, made, float(found.rows[0]))
     return made
@@ -225,13 +244,12 @@ def _multiply(
     fit: Fitting, columns: Sequence[_Clipped], epsilon: Fraction, made: Covariance, rows: float
 ) -> None:
     """The mean products of all pairs, and their noise, into the covariances."""
-    pairs = list(itertools.combinations(range(len(columns)), 2))
+    pairs = _pairs(columns)
     fit.total = fit.done + 1 + (len(pairs) - 1) // PAIRS
     for start in range(0, len(pairs), PAIRS):
         part = pairs[start : start + PAIRS]
         share = epsilon * len(part) / len(pairs)
-        outputs = {f"p{i}_{j}": f"SUM({columns[i].sql} * {columns[j].sql})" for i, j in part}
-        sql = select(fit.session, outputs)
+        sql = select(fit.session, _product_outputs(columns, part))
         (row,) = fit.ask(sql, share, "products").rows
         units = [columns[i].width * columns[j].width * rows for i, j in part]
         noise = _relative(fit, sql, share, units)
@@ -239,6 +257,39 @@ def _multiply(
             made.matrix[i, j] = value / unit - columns[i].rest * columns[j].rest
             made.matrix[j, i] = made.matrix[i, j]
             made.noise[i, j] = made.noise[j, i] = off
+
+
+def by_products(fit: Fitting, bounds: Sequence[Bounds], epsilon: Fraction) -> Covariance:
+    """Moments, and products around the middle of the bounds, from one pass over the rows.
+
+    No product is larger there than a quarter, and no mean need be known before.
+    """
+    fit.total = fit.done + 1
+    columns = [_clipped(bound, 0.5, 1.0) for bound in bounds]
+    pairs = _pairs(columns)
+    sql = select(fit.session, {**moment_outputs(bounds), **_product_outputs(columns, pairs)})
+    (row,) = fit.ask(sql, epsilon, "products").rows
+    own = np.array(row[: -len(pairs)], np.float64).reshape(1, len(bounds), -1)
+    found = read_moments(own, bounds, scale_of(fit, sql, epsilon))
+    off, mean = found.scale / found.rows[0], np.clip(found.mean[0], 0.0, 1.0)
+    away = mean - 0.5 + np.array([column.rest for column in columns])
+    made = Covariance(mean, np.diag(found.variance[0]), np.diag(np.full(len(bounds), off)))
+    units = [columns[i].width * columns[j].width * found.rows[0] for i, j in pairs]
+    noise = _relative(fit, sql, epsilon, units)
+    for (i, j), total, unit, wrong in zip(pairs, row[-len(pairs) :], units, noise, strict=True):
+        made.matrix[i, j] = made.matrix[j, i] = total / unit - away[i] * away[j]
+        made.noise[i, j] = made.noise[j, i] = math.hypot(wrong, off * away[i], off * away[j])
+    return made
+
+
+def _pairs(columns: Sequence[object]) -> list[tuple[int, int]]:
+    return list(itertools.combinations(range(len(columns)), 2))
+
+
+def _product_outputs(
+    columns: Sequence[_Clipped], pairs: Sequence[tuple[int, int]]
+) -> dict[str, str]:
+    return {f"p{i}_{j}": f"SUM({columns[i].sql} * {columns[j].sql})" for i, j in pairs}
 
 
 def _relative(fit: Fitting, sql: str, share: Fraction, units: Sequence[float]) -> list[float]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
+from adomnia.mining.additive import curvature, scores, step_sums
 from adomnia.mining.coarsening import ABSENT
 from adomnia.mining.contingency import Contingency
 from adomnia.mining.estimator import Watch
@@ -34,8 +35,9 @@ LEAST = 0.01
 STEPS, HALVED, FAR = 50, 20, 5.0
 """How long and how carefully the maximum is looked for."""
 
-CLOSE = 1e-3
-"""A step that makes the counts likelier by a smaller factor, in nats, is the last."""
+CLOSE = 0.1
+"""A step that makes the counts likelier by a smaller factor, in nats, is the last; to chance alone
+each coefficient owes half a nat."""
 
 
 class LogisticRegression(TableClassifier):
@@ -123,23 +125,22 @@ def _likeliest(found: Contingency, penalty: float) -> Floats:
     gradient over the curvature, both up to the same factor. Cells whose
     noisy rows are negative are left out of the curvature, so every step goes down.
     """
-    sizes, classes = found.counts.shape[:-1], found.counts.shape[-1]
-    taken = _steps(np.indices(sizes).reshape(len(sizes), -1).T, sizes)
-    counts = found.counts.reshape(-1, classes)
-    rows, observed = counts.sum(axis=1), counts.T @ taken
-    feigned = found.variance * len(counts) / max(float(rows.sum()), 1.0)
+    sizes, rows = found.counts.shape[:-1], found.counts.sum(axis=-1)
+    observed = step_sums(found.counts)
+    feigned = found.variance * found.counts.size / len(observed) / max(float(rows.sum()), 1.0)
     held = np.full(observed.shape, max(penalty, LEAST) + feigned)
     held[:, 0] = LEAST + feigned
 
     def loss(weights: Floats) -> float:
-        log_sums = _softmax(taken @ weights.T)[1]
-        return float(rows @ log_sums - (observed * weights).sum() + (held * weights**2).sum() / 2)
+        log_sums = _softmax(scores(weights, sizes))[1]
+        data = (rows * log_sums).sum() - (observed * weights).sum()
+        return float(data + (held * weights**2).sum() / 2)
 
     weights = np.zeros(observed.shape)
     for _ in range(STEPS):
-        chances = _softmax(taken @ weights.T)[0]
-        slope = (chances * rows[:, None]).T @ taken - observed + held * weights
-        curve = _curvature(taken, chances, np.maximum(rows, 0.0)) + np.diag(held.ravel())
+        chances = _softmax(scores(weights, sizes))[0]
+        slope = step_sums(chances * rows[..., None]) - observed + held * weights
+        curve = _curvature(chances, np.maximum(rows, 0.0)) + np.diag(held.ravel())
         move = np.linalg.solve(curve, slope.ravel()).reshape(weights.shape)
         move = np.clip(move, -FAR, FAR)
         shorter = (weights - move / 2**k for k in range(HALVED))
@@ -153,19 +154,22 @@ def _likeliest(found: Contingency, penalty: float) -> Floats:
     return weights
 
 
-def _curvature(taken: Floats, chances: Floats, rows: Floats) -> Floats:
+def _curvature(chances: Floats, rows: Floats) -> Floats:
     """The second derivatives of the loss: one block for each pair of classes."""
-    width, classes = taken.shape[1], chances.shape[1]
+    classes = chances.shape[-1]
+    pairs = list(combinations_with_replacement(range(classes), 2))
+    weight = [chances[..., a] * ((a == b) - chances[..., b]) for a, b in pairs]
+    shared = curvature(np.stack(weight, axis=-1) * rows[..., None])
+    width = shared.shape[1]
     out = np.zeros((classes, width, classes, width))
-    for a, b in combinations_with_replacement(range(classes), 2):
-        weight = rows * chances[:, a] * ((a == b) - chances[:, b])
-        out[a, :, b] = out[b, :, a] = taken.T @ (taken * weight[:, None])
+    for (a, b), block in zip(pairs, shared, strict=True):
+        out[a, :, b] = out[b, :, a] = block
     return out.reshape(classes * width, classes * width)
 
 
-def _softmax(scores: Floats) -> tuple[Floats, Floats]:
+def _softmax(found: Floats) -> tuple[Floats, Floats]:
     """Probabilities by class, and the logarithms of the sums that they were divided by."""
-    top = scores.max(axis=1, keepdims=True)
-    powers = np.exp(scores - top)
-    sums = powers.sum(axis=1, keepdims=True)
-    return powers / sums, (top + np.log(sums))[:, 0]
+    top = found.max(axis=-1, keepdims=True)
+    powers = np.exp(found - top)
+    sums = powers.sum(axis=-1, keepdims=True)
+    return powers / sums, (top + np.log(sums))[..., 0]

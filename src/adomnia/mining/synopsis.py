@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from adomnia.mining.estimator import Fitting
 from adomnia.mining.questions import Bounds, decimal, identifier, select
 from adomnia.queries.measurement import Moments as Measured
-from adomnia.queries.measurement import unit_of
+from adomnia.queries.measurement import Sum, unit_of
 from adomnia.schema.domain import Value
 
 __all__ = [
@@ -30,8 +30,10 @@ __all__ = [
     "ask_rows",
     "believed",
     "cells_of",
+    "moment_outputs",
     "onto_simplex",
     "present",
+    "read_moments",
     "scale_of",
     "shrunk",
 ]
@@ -43,11 +45,12 @@ CHUNK = 60
 
 
 def scale_of(fit: Fitting, sql: str, epsilon: Fraction) -> float:
-    """The scale of the noise in an answer, in rows; from the session's plan, which is public."""
+    """The scale of the noise in an answer's counts and moments, in rows; from the session's plan,
+    which is public."""
     steps = fit.plan(sql, epsilon).steps
     scales = [0.0]
     for step in steps:
-        if step.noise is not None:
+        if step.noise is not None and not isinstance(step.measurement, Sum):
             unit = unit_of(step.measurement) if isinstance(step.measurement, Measured) else 1
             scales.append(float(step.noise.parameter / unit))
     return max(scales)
@@ -123,11 +126,19 @@ def ask_moments(
             rows = [by_value[value] for value in cells.values]
         found.append(np.array(rows, np.float64).reshape(len(rows), len(part), degree + 1))
         scale = max(scale, scale_of(fit, sql, share))
-    width = np.array([float(bound.width) or 1.0 for bound in bounds])
-    return _moments(np.concatenate(found, axis=1), width, scale)
+    return read_moments(np.concatenate(found, axis=1), bounds, scale)
 
 
 def _moments_sql(fit: Fitting, part: Sequence[Bounds], cells: Cells | None, degree: int) -> str:
+    outputs = moment_outputs(part, degree)
+    if cells is None:
+        return select(fit.session, outputs)
+    keys = {"cell": cells.expression} if cells.expression else {}
+    return select(fit.session, outputs, keys=keys, source=cells.source)
+
+
+def moment_outputs(part: Sequence[Bounds], degree: int = 2) -> dict[str, str]:
+    """What is asked of each column: its sum, count and, for the second degree, variance."""
     outputs = {}
     for place, bound in enumerate(part):
         offset = _offset(bound)
@@ -135,10 +146,7 @@ def _moments_sql(fit: Fitting, part: Sequence[Bounds], cells: Cells | None, degr
         outputs[f"n{place}"] = f"COUNT({offset})"
         if degree == 2:
             outputs[f"v{place}"] = f"VAR_POP({offset})"
-    if cells is None:
-        return select(fit.session, outputs)
-    keys = {"cell": cells.expression} if cells.expression else {}
-    return select(fit.session, outputs, keys=keys, source=cells.source)
+    return outputs
 
 
 def _offset(bound: Bounds) -> str:
@@ -152,13 +160,14 @@ def _chunks(bounds: Sequence[Bounds]) -> Iterator[Sequence[Bounds]]:
         yield bounds[start : start + CHUNK]
 
 
-def _moments(table: Floats, width: Floats, scale: float) -> Moments:
-    """Sums, counts and variances of offsets as one set, without bias in rows and means.
+def read_moments(table: Floats, bounds: Sequence[Bounds], scale: float) -> Moments:
+    """Answers (cells × columns × outputs) as one set, without bias in rows and means.
 
     Every column counts the same rows, so their counts are averaged; only where a column's own is
     another beyond doubt, because of its NULLs, its means take that. A sum less half of the count
     is free of one component's noise, which makes it the least noisy way to a mean.
     """
+    width = np.array([float(bound.width) or 1.0 for bound in bounds])
     sums, counts = table[..., 0] / width, table[..., 1]
     squares = table[..., 2] / width**2 if table.shape[-1] == 3 else np.zeros_like(sums)
     counted, off = counts.mean(axis=1), scale * (2 * table.shape[-1]) ** 0.5  # of one count

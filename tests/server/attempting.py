@@ -52,7 +52,7 @@ def slow_questions(count: int) -> Iterator[None]:
 
     def waiting(self: Any, plan: Any) -> Any:
         with suppress(threading.BrokenBarrierError):
-            all_paid.wait(3)
+            all_paid.wait(5)
         return take(self, plan)
 
     with patch.object(session_module.Session, "_take", waiting):

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -168,10 +167,3 @@ def started(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
         finally:
             if running.poll() is None:
                 os.kill(running.pid, signal.SIGKILL)
-
-
-def free_port() -> int:
-    """A port that nobody listens on just now."""
-    with socket.socket() as line:
-        line.bind(("127.0.0.1", 0))
-        return int(line.getsockname()[1])

@@ -73,7 +73,7 @@ def test_an_address_is_one_however_it_is_written() -> None:
 
 
 def test_failures_cannot_be_put_on_other_addresses_or_spellings(lodge: Lodge) -> None:
-    with served(lodge.house(Limits(by_name=3, by_address=6))) as at, client(at, None) as stranger:
+    with served(lodge.house(Limits(by_both=3, by_address=6))) as at, client(at, None) as stranger:
         seen = []
         for number in range(8):
             spelled = ("alice", "Alice", "ALICE", "alice ", "ａlice")[number % 5]

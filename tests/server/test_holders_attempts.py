@@ -53,9 +53,9 @@ def test_nobody_sees_the_count_of_a_holder(village, monkeypatch, relation: str) 
 
 def test_another_company_for_the_same_question_is_paid_by_all_each_time(village) -> None:
     start_all(village)
-    found = differenced(village, "1/100")
-    assert spent(village) == dict.fromkeys(NAMES, Fraction(2, 100))
-    assert max(abs(count - 100) for count in found) > 1  # the noise is of scale 100 and more
+    found = differenced(village, "1/100000")
+    assert spent(village) == dict.fromkeys(NAMES, Fraction(2, 100_000))
+    assert max(abs(count - 100) for count in found) > 1  # the noise is of scale 100,000 and more
 
 
 def test_a_company_in_which_two_names_are_one_party_is_refused(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_an_ally_that_takes_off_its_own_part_is_left_with_masked_words(village) 
         words = Steps(village, SQL, epsilon="1/10").all()
         seen.append(int(words["north"][0]))
     assert len(set(seen)) == 6
-    assert max(seen) - min(seen) > 1 << 60
+    assert max(seen) - min(seen) > 1 << 56
 
 
 def test_a_checksum_is_masked_too(village) -> None:
@@ -166,4 +166,4 @@ def test_an_honest_holder_alone_among_allies_has_the_whole_noise(village) -> Non
         south = Party("south", village.secrets["south"])
         known = mask(south, [village.peer("north")], steps.agreed, sent.size)
         found.append(int((sent + known).view(np.int64)[0]) - 100)
-    assert 2.5 < np.mean(np.abs(found)) < 6  # Laplace of scale 4 has a mean size of 4
+    assert 2.4 < np.mean(np.abs(found)) < 6.2  # Laplace of scale 4 has a mean size of 4

@@ -14,9 +14,12 @@ TOWNS = {"north": (300, 100), "south": (50, 450), "west": (1000, 20)}
 
 
 def holds(answer, truth):
-    """Whether every count is within its margin of the truth, and margins are those of noise."""
+    """Whether every count is near the truth, and margins are those of noise.
+
+    Twice the margin of a millionth: once in a trillion times the noise is larger.
+    """
     rows = zip(answer.rows, answer.margins["n"], strict=True)
-    return all(abs(count - truth[sex]) <= margin < 40 for (sex, count), margin in rows)
+    return all(abs(count - truth[sex]) <= 2 * margin < 80 for (sex, count), margin in rows)
 
 
 def spent_at(file):
@@ -42,7 +45,7 @@ def test_three_processes_answer_together_until_one_is_killed_in_the_middle(villa
     average = group.ask("SELECT AVG(age) AS a FROM people", epsilon=20, confidence=0.999999)
     ages = [age for women, men in TOWNS.values() for _, age in people(women, men)]
     truth = sum(ages) / len(ages)
-    assert average.rows[0][0] == pytest.approx(truth, abs=average.margins["a"][0])
+    assert average.rows[0][0] == pytest.approx(truth, abs=2 * average.margins["a"][0])
     assert average.margins["a"][0] < 2
 
     rest = group.ask(SQL, epsilon=2, confidence=0.999999)

@@ -31,7 +31,7 @@ def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lodge]:
 
 @pytest.fixture(scope="module")
 def at(lodge: Lodge) -> Iterator[Addresses]:
-    with served(lodge.house(Limits(by_name=10**6, by_address=10**6))) as addresses:
+    with served(lodge.house(Limits(by_both=10**6, by_address=10**6))) as addresses:
         yield addresses
 
 
@@ -144,7 +144,7 @@ def test_a_request_that_does_not_arrive_is_408(
 
     def slow() -> Iterator[bytes]:
         yield b'{"sql"'
-        stop.wait(2)
+        stop.wait(5)
 
     kind = {"Content-Type": "application/json"}
     assert error(alice.post("/v1/ask", content=slow(), headers=kind), 408)["code"] == "slow"
@@ -201,7 +201,7 @@ def test_a_key_and_a_secret_open_and_nothing_else_does(at: Addresses, lodge: Lod
 def test_failed_log_ins_are_slowed_down(lodge: Lodge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(house_module, "RECENT", 0.0)
     key = lodge.accounts.make_key("alice")
-    with served(lodge.house(Limits(by_name=2, by_address=4))) as at, client(at, None) as nobody:
+    with served(lodge.house(Limits(by_both=2, by_address=4))) as at, client(at, None) as nobody:
         for _ in range(2):
             assert nobody.get("/v1/budget", auth=("alice", "wrong")).status_code == 401
         slowed = nobody.get("/v1/budget", auth=("alice", SECRETS["alice"]))
@@ -218,7 +218,7 @@ def test_failed_log_ins_are_slowed_down(lodge: Lodge, monkeypatch: pytest.Monkey
 
 def test_many_at_once_cannot_try_more_than_one_may(lodge: Lodge) -> None:
     """A name has so many guesses, also where they all come before the first has failed."""
-    with served(lodge.house(Limits(by_name=3, by_address=1000))) as at, client(at, None) as nobody:
+    with served(lodge.house(Limits(by_both=3, by_address=1000))) as at, client(at, None) as nobody:
 
         def guess(number: int) -> int:
             return nobody.get("/v1/budget", auth=("alice", f"guess {number}")).status_code

@@ -25,7 +25,7 @@ def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lodge]:
 @pytest.fixture(scope="module")
 def at(lodge: Lodge) -> Iterator[Addresses]:
     """Doors, after bob, alice and the curator have asked and two things were published."""
-    with served(lodge.house(Limits(by_name=10**6, by_address=10**6))) as addresses:
+    with served(lodge.house(Limits(by_both=10**6, by_address=10**6))) as addresses:
         for name, sql in (("bob", OF_BOB), ("alice", COUNT), ("carol", COUNT), ("bob", COUNT)):
             with client(addresses, name) as who:
                 told = who.post("/v1/ask", json={"sql": sql, "epsilon": "1/4"})

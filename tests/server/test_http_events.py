@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 import pytest
-from lodge import COUNT, Lodge, client, lodging, served
+from lodge import COUNT, SECRETS, Lodge, client, lodging, served
 
 from adomnia.curator import session as session_module
 from adomnia.engines.interrupts import interruptible
@@ -33,23 +35,34 @@ def at(lodge: Lodge) -> Iterator[Addresses]:
         yield addresses
 
 
-@pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+@dataclass
+class Slow:
     """Questions that take until they are let go, or cancelled."""
-    go, take = threading.Event(), session_module.Session._take
+
+    begun: threading.Event = field(default_factory=threading.Event)
+    go: threading.Event = field(default_factory=threading.Event)
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+    def wait(self) -> None:
+        with interruptible(self.cancelled.set):
+            self.begun.set()
+            while not self.go.wait(0.02):
+                if self.cancelled.is_set():
+                    raise MachineryError("the engine was interrupted")
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
+    made, take = Slow(), session_module.Session._take
 
     def waiting(self: Any, plan: Any) -> Any:
-        ended = threading.Event()
-        with interruptible(ended.set):
-            while not go.wait(0.02):
-                if ended.is_set():
-                    raise MachineryError("the engine was interrupted")
+        made.wait()
         return take(self, plan)
 
     monkeypatch.setattr(session_module.Session, "_take", waiting)
     monkeypatch.setattr(events, "HEARTBEAT", 0.1)
-    yield go
-    go.set()
+    yield made
+    made.go.set()
 
 
 def told(response: httpx.Response) -> Iterator[tuple[str, Any]]:
@@ -86,7 +99,7 @@ def test_errors_have_the_one_shape(at: Addresses) -> None:
     assert (kind, body["error"]["code"]) == ("error", "budget")
 
 
-def test_a_heartbeat_says_how_long_and_nothing_else(at: Addresses, slow: threading.Event) -> None:
+def test_a_heartbeat_says_how_long_and_nothing_else(at: Addresses, slow: Slow) -> None:
     sql = "SELECT COUNT(*) AS n FROM people WHERE age > 30"
     with client(at) as alice, alice.stream("POST", "/v1/ask", **asked(sql)) as response:
         beats = []
@@ -94,13 +107,13 @@ def test_a_heartbeat_says_how_long_and_nothing_else(at: Addresses, slow: threadi
             if kind == "heartbeat":
                 beats.append(body)
                 if len(beats) == 3:
-                    slow.set()
+                    slow.go.set()
         assert kind == "answer"
     assert all(set(body) == {"elapsed"} for body in beats)
 
 
 def test_a_cancelled_question_stays_paid_and_says_so(
-    at: Addresses, lodge: Lodge, slow: threading.Event
+    at: Addresses, lodge: Lodge, slow: Slow
 ) -> None:
     sql = "SELECT COUNT(*) AS n FROM people WHERE age > 31"
     before = len(lodge.database.ledger())
@@ -126,31 +139,40 @@ def test_a_cancelled_question_stays_paid_and_says_so(
         assert alice.delete(f"/v1/questions/{question}").status_code == 404
 
 
-def test_closing_the_connection_cancels(at: Addresses, lodge: Lodge, slow: threading.Event) -> None:
+def test_closing_the_connection_cancels(at: Addresses, lodge: Lodge, slow: Slow) -> None:
     sql = "SELECT COUNT(*) AS n FROM people WHERE age > 32"
     before = len(lodge.database.ledger())
     with client(at) as alice, alice.stream("POST", "/v1/ask", **asked(sql)) as response:
         for kind, body in told(response):
             if kind == "stage" and body["stage"] == "paid":
-                break
-    time.sleep(1)
-    slow.set()
-    time.sleep(0.5)
+                assert slow.begun.wait(60)  # before that there is nothing to interrupt
+                break  # which closes the connection
+    assert slow.cancelled.wait(60)
     entries = lodge.database.ledger()[before:]
     assert [entry.kind for entry in entries] == ["reserved"]
 
 
+def send_and_leave(at: Addresses, request: httpx.Request, begun: threading.Event) -> None:
+    """Send a request of Alice, and hang up when her question has begun."""
+    request = next(httpx.BasicAuth("alice", SECRETS["alice"]).auth_flow(request))
+    head = "".join(f"{name}: {value}\r\n" for name, value in request.headers.items())
+    with socket.create_connection((at.host, at.http or 0), timeout=60) as line:
+        line.sendall(f"POST /v1/ask HTTP/1.1\r\n{head}\r\n".encode() + request.content)
+        assert begun.wait(60)
+
+
 def test_a_plain_request_that_is_left_alone_is_answered_for_the_next_one(
-    at: Addresses, lodge: Lodge, slow: threading.Event
+    at: Addresses, lodge: Lodge, slow: Slow
 ) -> None:
     body = {"sql": "SELECT COUNT(*) AS n FROM people WHERE age > 33", "epsilon": "1/3"}
     key = {"Idempotency-Key": "left alone"}
     before = len(lodge.database.ledger())
-    with client(at) as alice, pytest.raises(httpx.ReadTimeout):
-        alice.post("/v1/ask", json=body, headers=key, timeout=0.5)
-    slow.set()
     with client(at) as alice:
-        for _ in range(50):
+        request = alice.build_request("POST", "/v1/ask", json=body, headers=key)
+        send_and_leave(at, request, slow.begun)
+    slow.go.set()
+    with client(at) as alice:
+        for _ in range(600):
             if len(lodge.database.ledger()) >= before + 2:
                 break
             time.sleep(0.1)

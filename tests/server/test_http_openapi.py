@@ -36,8 +36,10 @@ schemathesis.openapi.format("sql", st.sampled_from(KNOWN) | st.text(min_size=1, 
 
 SETTINGS = """
 # Whether a text is a question that may be asked is more than JSON Schema can say: 400. Whether it
-# can be paid depends on what was spent: 402. Everything else that is described is accepted.
+# can be paid depends on what was spent: 402. Everything else that is described is accepted. What is
+# not may also be too large to be looked at: 413.
 [checks]
+negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 429]
 positive_data_acceptance.expected-statuses = ["2xx", 400, 402, 404, 409]
 """
 
@@ -50,7 +52,7 @@ def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lodge]:
 
 @pytest.fixture(scope="module")
 def at(lodge: Lodge) -> Iterator[Addresses]:
-    with served(lodge.house(Limits(by_name=10**6, by_address=10**6))) as addresses:
+    with served(lodge.house(Limits(by_both=10**6, by_address=10**6))) as addresses:
         yield addresses
 
 

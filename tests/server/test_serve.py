@@ -24,7 +24,6 @@ from lodge import (
     SECRETS,
     Lodge,
     command,
-    free_port,
     lodging,
     process,
     served,
@@ -37,6 +36,7 @@ from adomnia.curator.database import open_database
 from adomnia.errors import QuestionError
 from adomnia.server.accounts import Person
 from adomnia.server.serve import Addresses, Where, check
+from tests.free_port import free_port
 
 
 @pytest.fixture(scope="module")

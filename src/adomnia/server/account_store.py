@@ -77,13 +77,18 @@ class SqliteStore:
 
 
 class PostgresStore:
-    """Accounts on a PostgreSQL server; a line that broke is opened again once."""
+    """Accounts on a PostgreSQL server; a line that broke is opened again once.
+
+    They are in the schema `public`, whatever the role's search path: tables of the same names
+    elsewhere, which a stranger may have made, let nobody in.
+    """
 
     def __init__(self, url: str) -> None:
         self._url, self._lock = url, threading.Lock()
         self._line: Any = None
-        for statement in TABLES:
-            self.change(statement)
+        if self.rows("SELECT 1 WHERE to_regclass('adomnia_facts') IS NULL"):
+            for statement in TABLES:
+                self.change(statement)
 
     def rows(self, statement: str, *values: Any) -> list[Row]:
         """What the statement selects."""
@@ -104,13 +109,18 @@ class PostgresStore:
     def _execute(self, statement: str, values: tuple[Any, ...]) -> Any:
         import psycopg  # noqa: PLC0415 (an extra)
 
-        spelled = statement.replace("?", "%s")
+        spelled = statement.replace("?", "%s").replace("adomnia_", "public.adomnia_")
         if self._line is not None:
             try:
                 return self._line.execute(spelled, values)
             except psycopg.OperationalError:
                 self._line.close()
-        self._line = psycopg.connect(self._url, autocommit=True, connect_timeout=10)
+        self._line = psycopg.connect(
+            self._url,
+            autocommit=True,
+            connect_timeout=10,
+            prepare_threshold=None,  # a pool in between may forget what was prepared
+        )
         return self._line.execute(spelled, values)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import BoundedSemaphore
@@ -47,9 +47,14 @@ class House:
     """One database and its accounts, for all doors."""
 
     def __init__(
-        self, database: Database, accounts: Accounts, limits: Limits | None = None
+        self,
+        database: Database,
+        accounts: Accounts,
+        limits: Limits | None = None,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.database, self.accounts, self.limits = database, accounts, limits or Limits()
+        self._pause = pause
         self._questions = _Threads("question", THREADS)
         self._errands = _Threads("errand", THREADS)  # long questions must not lock people out
         self._log_ins = _Threads("log-in", 1)  # nor a flood of wrong secrets: scrypt is slow
@@ -111,14 +116,14 @@ class House:
 
     async def log_in(self, name: str, secret: str, address: str) -> Person:
         """Who comes in with this name and secret; refused, and slowed down, if they are wrong."""
+        await self.admit(name, address)  # first: what is remembered must not answer guesses
         recent = self._recent.get(name, secret)
         if recent is not None:
             return recent
-        self._not_too_often(name, address)
         return await self._log_ins.run(partial(self._log_in, name, secret, address))
 
     def _log_in(self, name: str, secret: str, address: str) -> Person:
-        self._not_too_often(name, address)  # by now: others may have failed while this waited
+        self.refuse_many(name, address)  # by now: others may have failed while this waited
         return self._known(self.accounts.check(name, secret), address, name, secret)
 
     async def log_in_by_key(self, key: str, address: str) -> Person:
@@ -131,10 +136,18 @@ class House:
             return recent
         found = await self.run(self.accounts.check_key, key)
         if found is None:
-            self._not_too_often("", address)
+            self.refuse_many("", address)
         return self._known(found, address, "", key)
 
-    def _not_too_often(self, name: str, address: str) -> None:
+    async def admit(self, name: str, address: str) -> None:
+        """Let somebody try to log in: not after many failures, and not faster than guesses may."""
+        self.refuse_many(name, address)
+        seconds = self.limits.delay(name, address)
+        if seconds > 0:
+            await self._pause(seconds)
+
+    def refuse_many(self, name: str, address: str) -> None:
+        """Refuses where too many log-ins of this name have failed here, or of any name."""
         seconds = self.limits.allowed(name, address)
         if seconds > 0:
             hint = f"try again in {seconds:.0f} s"

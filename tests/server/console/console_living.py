@@ -101,7 +101,7 @@ class Living:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._ready.wait(30)
+        assert self._ready.wait(120)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -163,7 +163,7 @@ def hold(monkeypatch: Any) -> threading.Event:
     gate, take = threading.Event(), reading.take
 
     def wait(*given: object) -> object:
-        gate.wait(20)
+        gate.wait(60)
         return take(*given)
 
     monkeypatch.setattr(reading, "take", wait)

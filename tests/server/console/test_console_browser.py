@@ -38,7 +38,7 @@ pytestmark = pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="there is no
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A Chromium for all tests of this file."""
-    expect.set_options(timeout=20_000)  # a machine may be busy
+    expect.set_options(timeout=60_000)  # a machine may be busy
     with sync_playwright() as playwright:
         made = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield made
@@ -55,7 +55,7 @@ def visit(browser: Browser, living: Living, name: str | None = None, **how) -> I
     page.on("console", lambda message: said.append(message.text) if message.type == "error" else 0)
     page.on("pageerror", lambda error: said.append(str(error)))
     context.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(60_000)
     if name is not None:
         sign_in(page, name)
     yield page

@@ -126,6 +126,8 @@ def test_the_budget_shows_gauges_and_their_history(settled: Living):
     assert 'aria-valuetext="ε 0.45 of 1 spent"' in alice
     assert carol.count('role="meter"') == 3
     assert 'aria-valuetext="ε 1.45 of 4 spent"' in carol
+    assert "ε 1.45 spent, of it 0.8 by curators" in carol
+    assert "curators" not in alice
     assert 'class="line c0"' in alice
     assert "<caption>Spent by then" in alice
 
@@ -244,11 +246,12 @@ def test_an_analyst_whom_the_policy_does_not_know_is_told_so(living: Living):
 def test_exact_releases_change_the_history_from_then_on(living: Living):
     database = living.house.database
     database.session("alice").ask(BY_SEX, "0.1")
-    database.add_prior("SELECT region, sex, COUNT(*) AS n FROM people GROUP BY region, sex")
+    database.add_prior("SELECT region, COUNT(*) AS n FROM people GROUP BY region")
     told = Fraction(database.budget()["data"]["spent"])
     steps = history(database, database.policy.budget, None)
-    assert steps[0][1] == Fraction(1, 10)
-    assert steps[-1][1] == told
+    assert [step.kind for step in steps] == ["question", "exact release"]
+    assert steps[0].spent == Fraction(1, 10)
+    assert steps[-1].spent == told == Fraction(2, 10)
 
 
 def test_an_address_that_is_none_has_a_kind_page(settled: Living):

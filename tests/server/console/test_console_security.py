@@ -115,7 +115,7 @@ def test_an_account_that_is_gone_is_signed_out(tmp_path):
 
 
 def test_log_ins_that_fail_are_slowed_down(tmp_path):
-    with Living(make_folder(tmp_path), Limits(by_name=2, seconds=60)) as living:
+    with Living(make_folder(tmp_path), Limits(by_both=2, seconds=60)) as living:
         client = living.client()
         form = {"name": "alice", "secret": "wrong", "token": token(client.get("/sign-in").text)}
         found = [client.post("/sign-in", data=form) for _ in range(3)]

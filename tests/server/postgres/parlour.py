@@ -143,7 +143,7 @@ async def _opened(house: House, tls: ssl.SSLContext | None, most: int | None) ->
 class Wire:
     """A client that sends what it is told, byte for byte."""
 
-    def __init__(self, port: int, timeout: float = 20) -> None:
+    def __init__(self, port: int, timeout: float = 60) -> None:
         self.line = socket.create_connection(("127.0.0.1", port), timeout=timeout)
         self.data = b""
 

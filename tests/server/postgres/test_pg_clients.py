@@ -6,12 +6,15 @@ import asyncio
 import datetime
 import subprocess
 import sys
+import threading
 from decimal import Decimal
 from fractions import Fraction
 
 import psycopg
 import pytest
 from parlour import SECRET, Parlour
+
+from adomnia.engines.interrupts import interruptible
 
 GROUPED = "SELECT sex, count(*) AS n FROM people GROUP BY sex"
 
@@ -148,13 +151,13 @@ def test_psycopg_pipeline(parlour, spent):
 
 def test_psycopg_asynchronous_and_cancel(parlour, spent, monkeypatch):
     session = type(parlour.house.database.session("alice"))
-    take = session._take
+    take, begun, ended = session._take, threading.Event(), threading.Event()
 
     async def go() -> str:
         line = await psycopg.AsyncConnection.connect(parlour.dsn(options=OPTIONS))
         async with line:
             task = asyncio.create_task(line.execute("SELECT count(*) FROM people WHERE age = 61"))
-            await asyncio.sleep(0.3)
+            assert await asyncio.to_thread(begun.wait, 60)
             await line.cancel_safe()
             with pytest.raises(psycopg.errors.QueryCanceled) as caught:
                 await task
@@ -164,7 +167,9 @@ def test_psycopg_asynchronous_and_cancel(parlour, spent, monkeypatch):
         return str(caught.value)
 
     def slow(self, plan):
-        asyncio.run(asyncio.sleep(0.8))
+        begun.set()
+        with interruptible(ended.set):
+            ended.wait(60)
         return take(self, plan)
 
     monkeypatch.setattr(session, "_take", slow)

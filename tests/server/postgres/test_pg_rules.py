@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import struct
 import threading
-import time
 from fractions import Fraction
 
 import pytest
 from parlour import Parlour, Wire, errors_in, fields_of, rows_in
+
+from adomnia.engines.interrupts import interruptible
 
 GROUPED = "SELECT sex, count(*) AS n FROM people GROUP BY sex"
 
@@ -312,13 +313,14 @@ def test_a_cancelled_question_stays_spent(parlour, spent, monkeypatch, version):
     begun = alice.log_in(version=version, options="-c adomnia.epsilon=0.5")
     key = next(body for kind, body in begun if kind == b"K")
     assert len(key) == (8 if version == 3 << 16 else 36)
-    started = threading.Event()
+    started, ended = threading.Event(), threading.Event()
     session = type(parlour.house.database.session("alice"))
     take = session._take
 
     def slow(self, plan):
         started.set()
-        time.sleep(0.5)
+        with interruptible(ended.set):
+            ended.wait(60)
         return take(self, plan)
 
     monkeypatch.setattr(session, "_take", slow)
@@ -330,8 +332,9 @@ def test_a_cancelled_question_stays_spent(parlour, spent, monkeypatch, version):
         other.close()
 
     alice.send(b"Q", f"SELECT count(*) FROM people WHERE age > {version % 7}\0".encode())
-    assert started.wait(10)
+    assert started.wait(60)
     cancel(bytes(len(key) - 4))
+    assert not ended.is_set()
     cancel(key[4:])
     got = alice.until()
     (error,) = errors_in(got)

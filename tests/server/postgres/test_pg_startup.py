@@ -180,8 +180,8 @@ def test_wrong_secrets_unknown_names_and_too_many_of_them(parlour, monkeypatch):
     wire = Wire(parlour.port)
     wire.start("carol")
     error = refusal(wire.until(b"RE"))
-    assert error["C"] == "28P01"
-    assert "wait" in error["H"]
+    assert error["C"] == "28000"
+    assert "try again in" in error["H"]
     wire.close()
 
 
@@ -229,8 +229,16 @@ def test_who_does_not_log_in_is_sent_away(parlour, monkeypatch):
     wire = Wire(parlour.port)
     began = time.monotonic()
     assert wire.receive() == (b"", b"")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60
     wire.close()
+
+
+def let_in(port: int) -> bool:
+    """Whether there is room for one more now; a place is free a moment after its guest has left."""
+    try:
+        return Wire(port).log_in()[-1] == (b"Z", b"I")
+    except (AssertionError, OSError):
+        return False
 
 
 def test_a_full_house_refuses_guests_but_strangers_make_room(tmp_path):
@@ -248,8 +256,7 @@ def test_a_full_house_refuses_guests_but_strangers_make_room(tmp_path):
         assert (error["S"], error["C"]) == ("FATAL", "53300")
         assert rows_in(guests[0].query("SELECT 1")) == [["1"]]
         guests.pop().close()
-        time.sleep(0.2)
-        assert Wire(crowded.port).log_in()[-1] == (b"Z", b"I")
+        assert any(let_in(crowded.port) or time.sleep(0.1) for _ in range(300))
     finally:
         crowded.close()
     kind, body = guests[0].until(b"E")[-1]

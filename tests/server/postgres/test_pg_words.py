@@ -152,15 +152,17 @@ def test_numbers_as_postgres_writes_them():
 
 
 @pytest.mark.parametrize(
-    ("data", "oid", "form"),
-    [(b"x", 23, 0), (b"\1", 23, 1), (b"\0\0\0\1", 1007, 1), (b"{1", 1007, 0), (b"maybe", 16, 0),
-     (b"2024-13-01", 1082, 0), (struct.pack("!iiIii", 1, 0, 23, 10**9, 1), 1007, 1),
-     (struct.pack("!HhHH", 1, 30000, 0, 0) + b"\0\1", 1700, 1), (b"\x7f\xff\xff\xff", 1082, 1)],
+    ("data", "oid", "form", "code"),
+    [(b"x", 23, 0, "22P02"), (b"\1", 23, 1, "08P01"), (b"\0\0\0\1", 1007, 1, "08P01"),
+     (b"{1", 1007, 0, "22P02"), (b"maybe", 16, 0, "22P02"), (b"2024-13-01", 1082, 0, "22008"),
+     (struct.pack("!iiIii", 1, 0, 23, 10**9, 1), 1007, 1, "22P03"),
+     (struct.pack("!HhHH", 1, 30000, 0, 0) + b"\0\1", 1700, 1, "22P03"),
+     (b"\x7f\xff\xff\xff", 1082, 1, "22008")],
 )  # fmt: skip
-def test_malformed_parameters_are_refused(data, oid, form):
+def test_malformed_parameters_are_refused(data, oid, form, code):
     with pytest.raises(WireError) as caught:
         decode(data, oid, form)
-    assert caught.value.sqlstate in ("22P02", "22P03")
+    assert caught.value.sqlstate == code
 
 
 def test_cursors_move_as_in_postgres():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
@@ -11,7 +10,7 @@ from starlette.responses import Response
 from adomnia.server.console import words
 from adomnia.server.console.charts import stairs
 from adomnia.server.console.gauges import currency, gauges
-from adomnia.server.console.lines import history
+from adomnia.server.console.lines import Step, history
 
 if TYPE_CHECKING:
     from adomnia.privacy.composition import Budget
@@ -45,13 +44,13 @@ def _facts(house: House, person: Person) -> dict[str, Any]:
     }
 
 
-def _plot(steps: list[tuple[str, Fraction]], budget: Budget, limited: bool) -> str:
+def _plot(steps: list[Step], budget: Budget, limited: bool) -> str:
     """What was spent by then, as stairs; thinned out where there are very many."""
     thin = steps[:: max(1, len(steps) // MOST_STEPS)]
     kept = thin if thin[-1] == steps[-1] else [*thin, steps[-1]]
-    points = [(datetime.fromisoformat(at).timestamp(), float(spent)) for at, spent in kept]
+    points = [(datetime.fromisoformat(step.at).timestamp(), float(step.spent)) for step in kept]
     whole = float(budget.rho or budget.epsilon or 0)
     high = max(whole if limited else 0.0, *(spent for _, spent in points))
-    ends = (words.moment(steps[0][0]), words.moment(steps[-1][0]))
+    ends = (words.moment(steps[0].at), words.moment(steps[-1].at))
     title = "what was spent by then, after each question; times are UTC"
     return stairs(points, high, "the whole budget" if limited else "", ends, title)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from adomnia.curator.doors import CURATOR
 from adomnia.server.console import words
 from adomnia.server.console.charts import meter
 from adomnia.server.console.lines import asker, history
@@ -18,10 +19,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Gauge", "currency", "gauges", "own_gauge"]
 
+MOST_NAMED = 5
+"""So many who spend without a budget of their own are named."""
+
 
 @dataclass(frozen=True)
 class Gauge:
-    """A budget: whose it is, what is spent and left of it, and its drawing."""
+    """A budget: whose it is, what is spent and left of it, and its drawing.
+
+    The note says who has spent of it without a budget of their own.
+    """
 
     name: str
     about: str
@@ -30,6 +37,7 @@ class Gauge:
     spent: str
     left: str
     drawing: str
+    note: str = ""
 
 
 def currency(budget: Budget) -> str:
@@ -50,7 +58,7 @@ def own_gauge(house: House, person: Person) -> Gauge:
         return _gauge("You", "your own budget", own, state["analysts"][person.name])
     unit = currency(policy.budget)
     steps = history(house.database, policy.budget, asker(person))
-    spent = steps[-1][1] if steps else Fraction(0)
+    spent = steps[-1].spent if steps else Fraction(0)
     left = house.session(person).remaining()[unit]
     told = {"spent": str(spent), "remaining": str(left), "unit": unit}
     return _gauge("You", "without a budget of your own", None, told)
@@ -62,7 +70,27 @@ def gauges(house: House, person: Person) -> list[Gauge]:
     if not person.is_curator:
         return [first]
     states, listed = house.database.budget()["analysts"], house.database.policy.analysts
+    first = replace(first, note=_unlisted(house))
     return [first, *(_gauge(name, "analyst", b, states[name]) for name, b in listed.items())]
+
+
+def _unlisted(house: House) -> str:
+    """What those have spent whom the policy gives no budget: curators, and who came before."""
+    policy, spenders = house.database.policy, house.database.desk.journal.account().analysts
+    unit = currency(policy.budget)
+    spent = {
+        name: policy.budget.spent(loss)[unit]
+        for name, loss in spenders.items()
+        if name not in policy.analysts
+    }
+    most = sorted((name for name in spent if spent[name]), key=lambda name: (-spent[name], name))
+    said = [f"{words.amount(spent[name])} by {_known(name)}" for name in most[:MOST_NAMED]]
+    more = len(most) - MOST_NAMED
+    return ", ".join([*said, f"the rest by {more} more"] if more > 0 else said)
+
+
+def _known(name: str) -> str:
+    return "curators" if name == CURATOR else name
 
 
 def _gauge(name: str, about: str, budget: Budget | None, state: Mapping[str, str]) -> Gauge:

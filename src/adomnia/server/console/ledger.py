@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from starlette.responses import JSONResponse, Response
 
 from adomnia.server.console import words
-from adomnia.server.console.lines import Line, lines, visible
+from adomnia.server.console.lines import KINDS, Line, lines, visible
 from adomnia.server.console.sheets import sheet
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["as_csv", "as_json", "show"]
 
 ON_A_PAGE = 50
-KINDS = ("question", "release", "exact release")
 HEAD = ("number", "at", "kind", "analyst", "statement", "cost", "noise", "receipt", "answered")
 
 
@@ -46,7 +45,7 @@ class Search:
         return (
             all(word in text for word in self.words.lower().split())
             and self.kind in ("", line.kind)
-            and self.who in ("", line.analyst)
+            and self.who in ("", line.analyst, *line.shares)
         )
 
     def query(self, **more: object) -> str:
@@ -68,7 +67,7 @@ async def show(visit: Visit) -> Response:
     return await visit.page(
         "ledger.html",
         search=search,
-        kinds=KINDS if visit.is_curator else KINDS[:2],
+        kinds=[kind for kind in KINDS if any(line.kind == kind for line in seen)],
         people=sorted({line.analyst for line in seen if line.analyst}),
         empty=not seen,
         found=found[(page - 1) * ON_A_PAGE : page * ON_A_PAGE],

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from adomnia.curator.doors import CURATOR
-from adomnia.privacy import events
 from adomnia.privacy.loss import Loss
+from adomnia.server.console.repriced import RECEIPT, Prices, loss_of
 
 if TYPE_CHECKING:
     from adomnia.curator.books import Entry
@@ -18,17 +18,18 @@ if TYPE_CHECKING:
     from adomnia.privacy.composition import Budget
     from adomnia.server.accounts import Person
 
-__all__ = ["Line", "asker", "history", "lines", "visible"]
+__all__ = ["EXACT", "KINDS", "REPRICING", "Line", "Step", "asker", "history", "lines", "visible"]
 
-RECEIPT = 32
-"""A receipt is so many characters of an entry's digest."""
+QUESTION, RELEASE, EXACT, REPRICING = "question", "release", "exact release", "re-pricing"
+KINDS = (QUESTION, RELEASE, EXACT, REPRICING)
 
 
 @dataclass(frozen=True)
 class Line:
-    """A question, a release or an exact release, with what came of it.
+    """A question or a release, with what came of it; or what has priced earlier ones anew.
 
-    The recorded numbers are not in it: those belong to whoever paid for them.
+    The recorded numbers are not in it: those belong to whoever paid for them. The cost of a
+    re-pricing is what it added, and its `shares` are what it added to each analyst.
     """
 
     number: int
@@ -42,6 +43,7 @@ class Line:
     key: str | None = None
     request: str | None = None
     answered: bool = False
+    shares: Mapping[str, Mapping[str, Fraction]] = field(default_factory=dict)
 
     def asked(self) -> dict[str, Any]:
         """What was said beside the statement, as `ask` takes it; empty where it is not known."""
@@ -76,74 +78,105 @@ def asker(person: Person) -> str:
 
 def lines(database: Database) -> list[Line]:
     """Every line, in the order of the ledger."""
-    account = database.desk.journal.account()
-    listed = [entry for entry in _entries(database) if entry.kind in ("reserved", "prior")]
-    return [_line(entry, account.answer(entry.digest[:RECEIPT]) is not None) for entry in listed]
+    account, entries = database.desk.journal.account(), _entries(database)
+    prices = Prices(database.policy, entries)
+    made = []
+    for entry in entries:
+        if entry.kind == "prior":
+            made.append(_repricing(entry, prices))
+        else:
+            answered = account.answer(entry.digest[:RECEIPT]) is not None
+            made.append(_line(entry, prices.take(entry), answered))
+    return made
 
 
-def _entries(database: Database) -> Iterable[Entry]:
-    """What was reserved, from memory; read from the ledger where exact releases lie between."""
+def _entries(database: Database) -> list[Entry]:
+    """What was reserved, from memory; read from the ledger where re-pricings lie between."""
     account = database.desk.journal.account()
-    return database.ledger() if account.priors else (entry for _, entry in account.uses())
+    uses = [entry for _, entry in account.uses()]
+    answers = sum(1 for who in account.analysts for _ in account.answers(who))
+    if account.number <= 1 + len(uses) + answers:
+        return uses
+    return [entry for entry in database.ledger() if entry.kind in ("reserved", "prior")]
 
 
 def visible(all_lines: Sequence[Line], person: Person) -> list[Line]:
     """The lines that this person may see; an analyst's are numbered by themselves.
 
-    The numbers of the whole ledger would tell an analyst how much the others ask.
+    The numbers of the whole ledger would tell an analyst how much the others ask. Of what has
+    priced the past anew they see what it added to their own spending.
     """
     if person.is_curator:
         return list(all_lines)
-    own = [line for line in all_lines if line.analyst == person.name]
+    own = _own(all_lines, person.name)
     return [replace(line, number=place) for place, line in enumerate(own, 1)]
 
 
-def history(database: Database, budget: Budget, who: str | None) -> list[tuple[str, Fraction]]:
+def _own(all_lines: Sequence[Line], name: str) -> Iterator[Line]:
+    for line in all_lines:
+        if line.analyst == name:
+            yield line
+        elif name in line.shares:
+            yield replace(line, cost=line.shares[name], shares={})
+
+
+@dataclass(frozen=True)
+class Step:
+    """What was spent by then, after a use or a re-pricing."""
+
+    at: str
+    kind: str
+    spent: Fraction
+
+
+def history(database: Database, budget: Budget, who: str | None) -> list[Step]:
     """What was spent by then, after each use; of one analyst, or of everybody.
 
-    An exact release changes what earlier uses cost, from its own moment on.
+    A re-pricing changes what earlier uses cost, from its own moment on.
     """
     main = "rho" if budget.rho is not None else "epsilon"
-    losses: dict[str, Loss] = {}
-    total, steps = Loss(), []
-    for entry in _entries(database):
-        if entry.kind == "reserved" and who in (None, entry.body["analyst"]):
-            losses[entry.digest[:RECEIPT]] = added = _loss(entry.body["event"])
-            total += added
-        elif entry.kind == "prior" and losses.keys() & entry.body["prices"].keys():
-            prices = entry.body["prices"]
-            losses |= {key: _loss(prices[key]) for key in losses.keys() & prices.keys()}
-            total = sum(losses.values(), Loss())
-        else:
-            continue
-        steps.append((entry.at, budget.spent(total)[main]))
+    entries = _entries(database)
+    prices, total, steps = Prices(database.policy, entries), Loss(), []
+    for entry in entries:
+        added = prices.take(entry)
+        if added if who is None else who in added:
+            is_use = entry.kind == "reserved"
+            total = total + loss_of(entry.body["event"]) if is_use else prices.spent(who)
+            steps.append(Step(entry.at, _kind(entry), budget.spent(total)[main]))
     return steps
 
 
-def _line(entry: Entry, answered: bool) -> Line:
-    body, receipt = entry.body, entry.digest[:RECEIPT]
+def _kind(entry: Entry) -> str:
     if entry.kind == "prior":
-        sql = str(body["published"].get("sql", "the policy promises something else"))
-        return Line(entry.number, entry.at, "exact release", statement=sql)
-    statement = str(body["statement"])
-    kind = "release" if statement.startswith("RELEASE ") else "question"
+        return EXACT if "sql" in entry.body["published"] else REPRICING
+    return RELEASE if str(entry.body["statement"]).startswith("RELEASE ") else QUESTION
+
+
+def _repricing(entry: Entry, prices: Prices) -> Line:
+    kind = _kind(entry)
+    statement = str(entry.body["published"]["sql"]) if kind == EXACT else prices.change(entry)
+    shares = prices.take(entry)
+    total: dict[str, Fraction] = {}
+    for amounts in shares.values():
+        total |= {name: total.get(name, Fraction(0)) + part for name, part in amounts.items()}
+    return Line(entry.number, entry.at, kind, statement=statement, cost=total, shares=shares)
+
+
+def _line(entry: Entry, cost: Mapping[str, Mapping[str, Fraction]], answered: bool) -> Line:
+    body = entry.body
     return Line(
         entry.number,
         entry.at,
-        kind,
+        _kind(entry),
         str(body["analyst"]),
-        statement,
-        _loss(body["event"]).amounts,
+        str(body["statement"]),
+        cost[str(body["analyst"])],
         _noise(body["event"]),
-        receipt,
+        entry.digest[:RECEIPT],
         body["key"],
         body.get("request"),
         answered,
     )
-
-
-def _loss(event: Mapping[str, Any]) -> Loss:
-    return events.loss(events.from_json(event))
 
 
 def _noise(event: Mapping[str, Any]) -> str:

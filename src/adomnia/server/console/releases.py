@@ -16,7 +16,7 @@ from adomnia.queries.ranges import from_domain
 from adomnia.queries.ranges import show as shown
 from adomnia.server.console import words
 from adomnia.server.console.charts import MOST_BARS, Bar, bar_chart
-from adomnia.server.console.lines import Line, lines
+from adomnia.server.console.lines import EXACT, Line, lines
 
 if TYPE_CHECKING:
     from adomnia.server.console.door import Visit
@@ -55,7 +55,7 @@ def _published(house: House) -> tuple[list[tuple[Line, list[Released], int]], li
             tables = (account.answer(line.receipt) or {}).get("marginals", [])
             shown = list(_tables(database.policy, tables[:MOST_TABLES]))
             made.append((line, shown, max(0, len(tables) - MOST_TABLES)))
-    return made, [line for line in listed if line.kind == "exact release"]
+    return made, [line for line in listed if line.kind == EXACT]
 
 
 def _tables(policy: Policy, marginals: list[Mapping[str, Any]]) -> Iterator[Released]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from adomnia.errors import AdomniaError
 from adomnia.server.postgres.codecs import encoders
-from adomnia.server.postgres.decoding import decode
+from adomnia.server.postgres.decoding import decode_all
 from adomnia.server.postgres.failures import WireError, as_error, malformed, placed, shown
 from adomnia.server.postgres.lexer import split
 from adomnia.server.postgres.messages import (
@@ -138,7 +138,7 @@ class Connection:
         prepared.check()
         command = prepared.command
         self.visit.check(command.ends_failure)
-        given = _values(values, formats, command.parameters)
+        given = decode_all(values, formats, command.parameters)
         self.visit.portals.put(portal_name, Portal(command, given, results), "42P03")
         self._send(frame(b"2"))
 
@@ -264,20 +264,6 @@ def _statement_text(body: Body) -> str:
     if len(sql) > MAX_TEXT:
         raise WireError(f"the statement is longer than {MAX_TEXT} characters", "", "54000")
     return sql
-
-
-def _values(
-    values: Sequence[bytes | None], formats: Sequence[int], oids: Sequence[int]
-) -> list[Any]:
-    """The parameters' values, each in its own format or all in one."""
-    if len(values) != len(oids):
-        raise WireError(
-            f"it takes {len(oids)} parameters, and {len(values)} are given", "", "08P01"
-        )
-    if len(formats) not in (0, 1, len(values)) or any(form not in (0, 1) for form in formats):
-        raise WireError("there is not one format for each parameter", "", "08P01")
-    each = formats if len(formats) == len(values) else [*(formats or (0,))] * len(values)
-    return [decode(*given) for given in zip(values, oids, each, strict=True)]
 
 
 async def _nothing(_: Sequence[Any]) -> Outcome:

@@ -3,112 +3,80 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID as Uuid
 
 from adomnia.server.postgres import types
 from adomnia.server.postgres.codecs import EPOCH
-from adomnia.server.postgres.failures import WireError
+from adomnia.server.postgres.failures import WireError, of_parameter
 from adomnia.server.postgres.messages import decoded
 from adomnia.server.postgres.numeric import from_binary
-from adomnia.server.postgres.types import ELEMENTS, INTEGERS, OIDS, TEXTS
+from adomnia.server.postgres.spelled import spelled
+from adomnia.server.postgres.types import ELEMENTS, INTEGERS, OIDS, TEXTS, name_of, size_of
 
-__all__ = ["decode"]
+__all__ = ["decode", "decode_all"]
 
-_TRUE, _FALSE = ("t", "true", "y", "yes", "on", "1"), ("f", "false", "n", "no", "off", "0")
+
+def decode_all(
+    values: Sequence[bytes | None], formats: Sequence[int], oids: Sequence[int]
+) -> list[Any]:
+    """The values of all parameters, each in its own format or all in one."""
+    if len(values) != len(oids):
+        raise WireError(
+            f"it takes {len(oids)} parameters, and {len(values)} are given", "", "08P01"
+        )
+    if len(formats) not in (0, 1, len(values)) or any(form not in (0, 1) for form in formats):
+        raise WireError("there is not one format for each parameter", "", "08P01")
+    each = formats if len(formats) == len(values) else [*(formats or (0,))] * len(values)
+    found = []
+    for number, given in enumerate(zip(values, oids, each, strict=True), 1):
+        with of_parameter(number):
+            found.append(decode(*given))
+    return found
 
 
 def decode(data: bytes | None, oid: int, form: int) -> Any:
     """The value of a parameter of this type in text (0) or binary (1)."""
     if data is None:
         return None
+    if form == 0:
+        return spelled(decoded(data), oid)
     try:
-        return _binary(data, oid) if form == 1 else _text(decoded(data), oid)
-    except (ValueError, InvalidOperation, OverflowError, struct.error, RecursionError):
-        code = "22P03" if form == 1 else "22P02"
-        raise WireError(f"a parameter is not a value of its type ({oid})", "", code) from None
+        return _binary(data, oid)
+    except struct.error:
+        raise _cut_short(oid) from None
+    except OverflowError:
+        wrong = f"the value is out of range for the type {name_of(oid)}"
+        raise WireError(wrong, "", "22008") from None
+    except ValueError:
+        wrong = f"the value is not of the type {name_of(oid)} in its binary form"
+        raise WireError(wrong, "", "22P03") from None
 
 
-# Text
-
-
-def _text(text: str, oid: int) -> Any:
-    if oid in ELEMENTS:
-        return _array(text, ELEMENTS[oid])
-    if oid in INTEGERS or (oid in OIDS and text.isdecimal()):
-        return int(text)
-    return _TEXT.get(oid, str)(text)
-
-
-def _truth(text: str) -> bool:
-    word = text.strip().lower()
-    if word not in _TRUE + _FALSE:
-        raise ValueError("not a truth value")
-    return word in _TRUE
-
-
-def _day(text: str) -> date:
-    """A day; a time or a zone after it, as Java's driver writes it, says nothing of a day."""
-    return date.fromisoformat(text.strip()[:10])
-
-
-def _array(text: str, element: int) -> list[Any]:
-    """A one-dimensional array: {1,2,NULL,"a b"}."""
-    if not (text.startswith("{") and text.endswith("}")):
-        raise ValueError("not an array")
-    items: list[Any] = []
-    word, quoted, inside, escaped = "", False, False, False
-    for sign in text[1:-1] + ",":
-        if escaped:
-            word, escaped = word + sign, False
-        elif sign == "\\":
-            escaped = True
-        elif sign == '"':
-            word = word if quoted else ""
-            inside, quoted = not inside, True
-        elif sign == "," and not inside:
-            word = word if quoted else word.strip()  # spaces around a bare item are not its own
-            if word or quoted or len(text) > 2:
-                null = not quoted and word.upper() == "NULL"
-                items.append(None if null else _text(word, element))
-            word, quoted = "", False
-        elif inside or not quoted:  # what follows a closing quote is a space
-            word += sign
-    if inside or escaped:
-        raise ValueError("not an array")
-    return items
-
-
-_TEXT: Mapping[int, Callable[[str], Any]] = {
-    types.BOOL: _truth,
-    types.FLOAT4: float,
-    types.FLOAT8: float,
-    types.NUMERIC: Decimal,
-    types.DATE: _day,
-    types.TIMESTAMP: datetime.fromisoformat,
-    types.TIMESTAMPTZ: datetime.fromisoformat,
-    types.BYTEA: lambda text: bytes.fromhex(text.removeprefix("\\x")),
-}
+def _cut_short(oid: int) -> WireError:
+    wrong = f"the value has too few bytes for the type {name_of(oid)}"
+    return WireError(wrong, "", "08P01")
 
 
 # Binary
 
 
 def _binary(data: bytes, oid: int) -> Any:
+    if oid in TEXTS:
+        return decoded(data)
+    if len(data) < size_of(oid):
+        raise _cut_short(oid)
+    if len(data) > size_of(oid) > 0:
+        raise ValueError("too many bytes")
     if oid in INTEGERS or oid in OIDS:
-        if len(data) != INTEGERS.get(oid, 4):
-            raise ValueError("not of its size")
         return int.from_bytes(data, "big", signed=oid in INTEGERS)
     if oid in ELEMENTS:
         return _binary_array(data, ELEMENTS[oid])
-    if oid in TEXTS:
-        return decoded(data)
     found = _BINARY.get(oid)
     if found is None:
-        raise WireError(f"parameters of the type {oid} are taken as text only", "", "0A000")
+        raise WireError(f"the type {name_of(oid)} is taken as text only", "", "0A000")
     return found(data)
 
 
@@ -146,7 +114,7 @@ _BINARY: Mapping[int, Callable[[bytes], Any]] = {
     types.FLOAT4: lambda data: struct.unpack("!f", data)[0],
     types.FLOAT8: lambda data: struct.unpack("!d", data)[0],
     types.NUMERIC: from_binary,
-    types.DATE: lambda data: date.fromordinal(EPOCH.toordinal() + struct.unpack("!i", data)[0]),
+    types.DATE: lambda data: EPOCH + timedelta(days=struct.unpack("!i", data)[0]),
     types.TIMESTAMP: lambda data: _moment(data).replace(tzinfo=None),
     types.TIMESTAMPTZ: _moment,
     types.BYTEA: bytes,

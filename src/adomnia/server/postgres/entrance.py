@@ -25,7 +25,7 @@ async def log_in(
 ) -> Person:
     """Who this is; a stranger, and somebody who has failed too often, is refused."""
     address = str((writer.get_extra_info("peername") or ("",))[0])
-    _not_too_often(house, user, address)
+    await house.admit(user, address)
     offered = mechanisms(end_point)
     await _send(writer, _SASL, b"".join(map(text, offered)) + b"\0")
     body = await _response(reader)
@@ -37,7 +37,7 @@ async def log_in(
     exchange = Exchange(first, await house.run(house.accounts.scram, user), end_point)
     await _send(writer, _CONTINUE, exchange.challenge)
     answer = (await _response(reader)).rest()
-    _not_too_often(house, user, address)  # again: many may have begun at the same time
+    house.refuse_many(user, address)  # again: many may have begun at the same time
     proof = exchange.finish(answer)
     if proof is None:
         house.limits.failed(user, address)
@@ -48,13 +48,6 @@ async def log_in(
     await _send(writer, _FINAL, proof)
     await _send(writer, _OK, b"")
     return person
-
-
-def _not_too_often(house: House, user: str, address: str) -> None:
-    wait = house.limits.allowed(user, address)
-    if wait > 0:
-        hint = f"wait {wait:.0f} s and try again"
-        raise WireError("too many log-ins failed", hint, _WRONG, fatal=True)
 
 
 async def _send(writer: asyncio.StreamWriter, code: int, data: bytes) -> None:

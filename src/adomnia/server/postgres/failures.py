@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
 
-__all__ = ["WireError", "as_error", "malformed", "placed", "shown"]
+__all__ = ["WireError", "as_error", "malformed", "of_parameter", "placed", "shown"]
 
 
 @dataclass(eq=False)
@@ -22,6 +22,7 @@ class WireError(AdomniaError):
     position: int | None = None
     detail: str = ""
     fatal: bool = False
+    context: str = ""
 
     exit_code = 2
     http_status = 400
@@ -53,6 +54,17 @@ def placed(offset: int | None) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def of_parameter(number: int) -> Iterator[None]:
+    """Errors in the block are about the value of this parameter, and say so."""
+    try:
+        yield
+    except WireError as error:
+        error.context = f"parameter ${number}"
+        error.message = f"{error.context}: {error.message}"
+        raise
+
+
 def shown(error: AdomniaError, severity: str = "ERROR") -> Mapping[str, str]:
     """The fields of an ErrorResponse."""
     place = getattr(error, "position", None)
@@ -63,5 +75,6 @@ def shown(error: AdomniaError, severity: str = "ERROR") -> Mapping[str, str]:
         "M": error.message,
         "D": getattr(error, "detail", ""),
         "H": error.hint,
+        "W": getattr(error, "context", ""),
         "P": "" if place is None else str(place + 1),
     }

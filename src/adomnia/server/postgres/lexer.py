@@ -125,6 +125,8 @@ def split(sql: str) -> list[tuple[int, str]]:
 
 def parameters_in(sql: str) -> list[Token]:
     """The places where a statement takes `$1`, `$2`, …."""
+    if "$" not in sql:  # as most have none, and this is looked at with every question
+        return []
     return [token for token in tokens(sql) if token.kind == "parameter"]
 
 

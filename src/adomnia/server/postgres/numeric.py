@@ -7,8 +7,6 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from adomnia.server.postgres.failures import WireError
-
 __all__ = ["as_decimal", "from_binary", "to_binary"]
 
 _NEGATIVE, _NAN, _INFINITE, _MINUS_INFINITE = 0x4000, 0xC000, 0xD000, 0xF000
@@ -49,16 +47,13 @@ def to_binary(value: Decimal) -> bytes:
 
 
 def from_binary(data: bytes) -> Decimal:
-    """The value that PostgreSQL's binary form says."""
-    try:
-        count, weight, sign, scale = struct.unpack_from("!HhHH", data)
-        groups = struct.unpack(f"!{count}H", data[8:])
-    except struct.error:
-        raise WireError("a numeric parameter is malformed", "", "22P03") from None
+    """The value that PostgreSQL's binary form says; struct.error where it is cut short."""
+    count, weight, sign, scale = struct.unpack_from("!HhHH", data)
+    groups = struct.unpack(f"!{count}H", data[8:])
     if sign in _SPECIAL:
         return Decimal(_SPECIAL[sign])
     if abs(weight) > 1000 or scale > 4000 or any(group > 9999 for group in groups):
-        raise WireError("a numeric parameter is malformed", "", "22P03")
+        raise ValueError("not a numeric")
     total = sum(Fraction(group) * Fraction(10000) ** (weight - i) for i, group in enumerate(groups))
     digits = Fraction(total) * 10**scale
     sign_bit = 1 if sign == _NEGATIVE else 0

@@ -18,7 +18,7 @@ from adomnia.queries.sql.parse import parse
 from adomnia.schema.domain import Categories, Dates, Domain, Grid
 from adomnia.schema.table import Attribute
 from adomnia.server.postgres import types
-from adomnia.server.postgres.failures import WireError
+from adomnia.server.postgres.failures import WireError, of_parameter
 from adomnia.server.postgres.lexer import parameters_in
 from adomnia.server.postgres.types import ARRAYS, ELEMENTS, INTEGERS
 
@@ -53,11 +53,9 @@ class Template:
         """The statement with literals in the places of the parameters."""
         tree = self.tree.copy()
         for place in list(tree.find_all(exp.Placeholder)):
-            value = values[_number(place) - 1]
-            if isinstance(value, list):
-                _list_in(place, value)
-            else:
-                place.replace(_literal(value))
+            number = _number(place)
+            with of_parameter(number):
+                _put(place, values[number - 1])
         return tree.sql(dialect="postgres")
 
 
@@ -179,6 +177,13 @@ def _example(domain: Domain) -> Any:
     return domain.low if isinstance(domain, Dates) else "x"
 
 
+def _put(place: exp.Expression, value: Any) -> None:
+    if isinstance(value, list):
+        _list_in(place, value)
+    else:
+        place.replace(_literal(value))
+
+
 def _list_in(place: exp.Expression, values: Sequence[Any]) -> None:
     """`… = ANY(list)` becomes `… IN (its values)`, which no value is where there are none."""
     above = _any_of(place)
@@ -207,7 +212,7 @@ def _literal(value: Any) -> exp.Expression:
 def _number_literal(value: float | Decimal) -> exp.Expression:
     exact = value if isinstance(value, int) else Decimal(str(value))
     if isinstance(exact, Decimal) and not (exact.is_finite() and abs(exact.adjusted()) < 400):
-        raise WireError("a number is out of range", "", "22003")
+        raise WireError("the number is out of range", "", "22003")
     text = str(abs(exact)) if isinstance(exact, int) else format(abs(exact), "f")
     literal = exp.Literal.number(text)
     return exp.Neg(this=literal) if exact < 0 else literal

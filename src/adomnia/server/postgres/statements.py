@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from adomnia.server.postgres import types
 from adomnia.server.postgres.adjusting import reset_command, set_command, show_command
 from adomnia.server.postgres.copying import copied, parse_style
 from adomnia.server.postgres.cursors import close, declare, fetch
-from adomnia.server.postgres.decoding import decode
 from adomnia.server.postgres.explaining import explain
-from adomnia.server.postgres.failures import WireError, placed
+from adomnia.server.postgres.failures import WireError, of_parameter, placed
 from adomnia.server.postgres.lexer import Token, Words
 from adomnia.server.postgres.portals import Prepared
 from adomnia.server.postgres.questions import ask_command
 from adomnia.server.postgres.results import Command, Outcome
+from adomnia.server.postgres.spelled import spelled
 from adomnia.server.postgres.transacting import begin, commit, release, rollback, savepoint
 from adomnia.server.postgres.visit import Visit
 
@@ -101,10 +102,7 @@ async def _execute(visit: Visit, words: Words, declared: Sequence[int]) -> Comma
     if len(given) != len(inner.parameters):
         wanted = len(inner.parameters)
         raise WireError(f"it takes {wanted} values, and {len(given)} are given", "", "42601")
-    values = [
-        decode(None if text is None else text.encode(), oid, 0)
-        for text, oid in zip(given, inner.parameters, strict=True)
-    ]
+    values = [_value(*each) for each in zip(given, inner.parameters, count(1))]
 
     async def run(_: Sequence[Any]) -> Outcome:
         with placed(None):
@@ -113,18 +111,29 @@ async def _execute(visit: Visit, words: Words, declared: Sequence[int]) -> Comma
     return Command(run, inner.columns)
 
 
-def _constants(words: Words) -> list[str | None]:
-    """The values in brackets: numbers, strings, TRUE, FALSE and NULL."""
+def _value(given: tuple[int, str | None], oid: int, number: int) -> Any:
+    """The value of a parameter; an error points at where it is written."""
+    place, text = given
+    try:
+        with of_parameter(number):
+            return None if text is None else spelled(text, oid)
+    except WireError as error:
+        error.position = place
+        raise
+
+
+def _constants(words: Words) -> list[tuple[int, str | None]]:
+    """The values in brackets and where they are: numbers, strings, TRUE, FALSE and NULL."""
     if not words.accept("("):
         return []
-    found: list[str | None] = []
+    found: list[tuple[int, str | None]] = []
     while True:
         sign = words.accept("-")
         token: Token = words.token("number", "string", "escaped", "word")
         if token.kind == "word" and token.upper not in ("NULL", "TRUE", "FALSE"):
             words.at -= 1
             words.fail()
-        found.append(None if token.upper == "NULL" else sign + token.value)
+        found.append((token.start, None if token.upper == "NULL" else sign + token.value))
         if words.accept("::"):
             words.name()
         if words.expect(",", ")") == ")":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ARRAYS", "ELEMENTS", "INTEGERS", "OIDS", "TEXTS", "named", "size_of"]
+__all__ = ["ARRAYS", "ELEMENTS", "INTEGERS", "OIDS", "TEXTS", "name_of", "named", "size_of"]
 
 BOOL, BYTEA, CHAR, NAME, INT8, INT2, INT4 = 16, 17, 18, 19, 20, 21, 23
 REGPROC, TEXT, OID, TID, XID, CID = 24, 25, 26, 27, 28, 29
@@ -53,3 +53,19 @@ def named(name: str, is_array: bool = False) -> int:
     """The type of this name; 0 where it is not known here."""
     oid = _NAMES.get(name.lower(), 0)
     return ARRAYS.get(oid, 0) if is_array else oid
+
+
+_SPELLED = {
+    BOOL: "boolean", BYTEA: "bytea", INT2: "smallint", INT4: "integer", INT8: "bigint",
+    TEXT: "text", VARCHAR: "character varying", NAME: "name", OID: "oid", FLOAT4: "real",
+    FLOAT8: "double precision", NUMERIC: "numeric", DATE: "date", TIME: "time",
+    TIMESTAMP: "timestamp", TIMESTAMPTZ: "timestamp with time zone", INTERVAL: "interval",
+    UUID: "uuid", JSON: "json",
+}  # fmt: skip
+
+
+def name_of(oid: int) -> str:
+    """The type's name as PostgreSQL tells it; its number where it has none here."""
+    if oid in ELEMENTS:
+        return f"{name_of(ELEMENTS[oid])}[]"
+    return _SPELLED.get(oid, str(oid))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import date, datetime
 from decimal import Decimal
@@ -25,6 +26,8 @@ def value_of(value: Any) -> exp.Expr:  # noqa: PLR0911 (a table of kinds)
             return exp.null()
         case bool():
             return exp.Boolean(this=value)
+        case float() | Decimal() if not math.isfinite(value):
+            return exp.cast(exp.Literal.string(str(value)), "double")
         case int() | float() | Decimal():
             number = exp.Literal.number(str(abs(value)))
             return exp.Paren(this=exp.Neg(this=number)) if value < 0 else number

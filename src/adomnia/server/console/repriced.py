@@ -1,0 +1,112 @@
+"""Re-pricing, line by line: what an exact release or another promise adds to what was spent.
+
+The ledger is read from front to back; what every use costs by then is kept, so that each entry
+that prices the past anew can say what it added, to whom, and why.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from adomnia.curator.promise import Promise
+from adomnia.privacy import events
+from adomnia.privacy.loss import Loss
+
+if TYPE_CHECKING:
+    from adomnia.curator.books import Entry
+    from adomnia.curator.policy import Policy
+
+__all__ = ["RECEIPT", "Prices", "loss_of"]
+
+RECEIPT = 32
+"""A receipt is so many characters of an entry's digest."""
+
+Amounts = Mapping[str, Fraction]
+
+
+class Prices:
+    """What every use costs by now, and what is promised by now."""
+
+    def __init__(self, policy: Policy, entries: Sequence[Entry]) -> None:
+        self._policy, self._entries = policy, entries
+        self._costs: dict[str, tuple[str, Loss]] = {}
+        self._now: str | None = None
+
+    @cached_property
+    def _promises(self) -> dict[str, Promise]:
+        """All promises of the ledger and that of today, by their digests."""
+        recorded = (entry.body.get("promise") for entry in self._entries)
+        told = {record["digest"]: record for record in recorded if record is not None}
+        today = Promise.of(self._policy)
+        return {today.digest: today, **{key: _promise(told[key]) for key in told}}
+
+    def take(self, entry: Entry) -> dict[str, Amounts]:
+        """Take the next use or re-pricing in; what it adds to the spending of each analyst."""
+        return self._priced(entry) if entry.kind == "prior" else self._use(entry)
+
+    def _use(self, entry: Entry) -> dict[str, Amounts]:
+        analyst, cost = str(entry.body["analyst"]), loss_of(entry.body["event"])
+        self._costs[entry.digest[:RECEIPT]] = analyst, cost
+        self._now = (entry.body.get("promise") or {}).get("digest", self._now)
+        return {analyst: cost.amounts}
+
+    def _priced(self, entry: Entry) -> dict[str, Amounts]:
+        added: dict[str, dict[str, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+        for receipt, event in entry.body["prices"].items():
+            analyst, before = self._costs[receipt]
+            after = loss_of(event)
+            self._costs[receipt] = analyst, after
+            for name, amount in after.amounts.items():
+                added[analyst][name] += amount - before.amounts.get(name, Fraction(0))
+        self._now = entry.body["published"].get("promise", self._now)
+        return {
+            analyst: {name: amount for name, amount in amounts.items() if amount}
+            for analyst, amounts in sorted(added.items())
+            if any(amounts.values())
+        }
+
+    def spent(self, who: str | None) -> Loss:
+        """What one analyst, or everybody, has spent by now."""
+        costs = (cost for analyst, cost in self._costs.values() if who in (None, analyst))
+        return sum(costs, Loss())
+
+    def change(self, entry: Entry) -> str:
+        """What is promised from this entry on, and was not before it, by the policy's words."""
+        before = self._promises.get(self._now or "")
+        after = self._promises.get(str(entry.body["published"].get("promise")))
+        if before is None or after is None:
+            return "the policy promises something else"
+        old, new = _facts(before), _facts(after)
+        differs = [f"{name}: {old[name]} → {new[name]}" for name in old if old[name] != new[name]]
+        return "; ".join(differs) or "what the policy says about exact releases was changed"
+
+
+def loss_of(event: Mapping[str, Any]) -> Loss:
+    """What an event of the ledger costs by itself."""
+    return events.loss(events.from_json(event))
+
+
+def _promise(record: Mapping[str, Any]) -> Promise:
+    promise = Promise.from_json(record)
+    assert promise is not None
+    return promise
+
+
+def _facts(promise: Promise) -> dict[str, str]:
+    """The promise by the names that a policy has for its parts."""
+    held = promise.neighbors
+    parts = {
+        "neighbors": held.relation,
+        "group": held.group,
+        "most": held.most,
+        "unit": promise.unit,
+        "max_rows": held.rows,
+        "max_groups": held.groups,
+        "max_rows_per_group": held.each,
+        "not sensitive": ", ".join(promise.public) or None,
+    }
+    return {name: "none" if value is None else str(value) for name, value in parts.items()}

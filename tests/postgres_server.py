@@ -16,12 +16,13 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 from functools import cache
 from pathlib import Path
+
+from tests.free_port import free_port
 
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
@@ -59,7 +60,7 @@ class Server:
         self._process: subprocess.Popen[bytes] | None = None
         self._settings = SETTINGS | ({"fsync": "on", "synchronous_commit": "on"} if durable else {})
         self.room = Path(tempfile.mkdtemp(prefix="adomnia-pg-"))
-        self.port = _free_port()
+        self.port = free_port()
         self._owner = _owner()
         if self._owner is not None:
             os.chown(self.room, self._owner.pw_uid, self._owner.pw_gid)
@@ -90,7 +91,7 @@ class Server:
             start_new_session=True, preexec_fn=_end_with_us,  # noqa: PLW1509 (one system call)
         )  # fmt: skip
         ready = [self._bin / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]
-        end = time.monotonic() + 60
+        end = time.monotonic() + 200
         while subprocess.run(ready, check=False).returncode != 0:
             if self._process.poll() is not None or time.monotonic() > end:
                 raise RuntimeError("the server did not start")
@@ -156,10 +157,3 @@ def _owner() -> pwd.struct_passwd | None:
 def _end_with_us() -> None:
     """The server ends when this process does, also when that is killed."""
     ctypes.CDLL(None).prctl(1, signal.SIGQUIT)  # PR_SET_PDEATHSIG
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

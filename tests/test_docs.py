@@ -34,10 +34,11 @@ def read(page: str) -> str:
 
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
-    """A folder with a CSV of made-up people, and `adomnia` on the path."""
+    """A folder with a CSV of made-up people, `adomnia` on the path, and chance from a seed."""
     csv.write_csv(census_rows(0, 3000, np.random.default_rng(7)), tmp_path / "people.csv")
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     monkeypatch.setenv("PATH", places)
+    monkeypatch.setenv("PYTHONPATH", str(TOP / "tests/chance"))  # its sitecustomize.py
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -52,7 +53,7 @@ def test_marked_examples_run(page, desk):
     program = {"sh": ["bash", "-euc"], "python": [sys.executable, "-c"]}
     for kind, text in marked:
         ran = subprocess.run(
-            [*program[kind], text], capture_output=True, text=True, timeout=120, check=False
+            [*program[kind], text], capture_output=True, text=True, timeout=400, check=False
         )
         assert ran.returncode == 0, ran.stderr
 

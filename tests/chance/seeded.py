@@ -1,11 +1,14 @@
-"""Bits for tests: a seeded stream, and one whose first integers are dictated."""
+"""Bits for tests: a seeded stream, also in the system's place, and dictated first integers."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+
+from adomnia.mechanisms.randomness import SYSTEM
 
 
 class SeededBits:
@@ -40,3 +43,14 @@ class DictatedBits(SeededBits):
 
     def integer(self, bits: int) -> int:
         return self.left.pop(0) if self.left else super().integer(bits)
+
+
+def seed_system(put: Callable[[object, str, object], None] = setattr) -> None:
+    """Let every bit of the system come from a seed; `put` may be one that is undone later.
+
+    For what has no law of its own to be tested by, as how good a model is, and for verdicts that
+    may be wrong once in a hundred times. The samplers are the real ones.
+    """
+    bits = SeededBits(1)
+    for name in ("words", "integer", "below"):
+        put(SYSTEM, name, getattr(bits, name))

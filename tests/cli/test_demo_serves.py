@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
@@ -11,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +32,14 @@ needs_clients = pytest.mark.skipif(
 )
 
 
+@pytest.fixture(autouse=True)
+def _alone() -> Iterator[None]:
+    """One demo at a time, also in other processes: each takes the usual ports if they are free."""
+    with (Path(tempfile.gettempdir()) / "adomnia-demo.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 class Terminal:
     """A program in a terminal of its own."""
 
@@ -40,7 +50,7 @@ class Terminal:
         os.close(end)
         self.text = ""
 
-    def read_until(self, words: str, seconds: float = 60) -> str:
+    def read_until(self, words: str, seconds: float = 300) -> str:
         """What the person sees, up to these words."""
         end = time.monotonic() + seconds
         while words not in self.text:
@@ -52,7 +62,7 @@ class Terminal:
     def press_ctrl_c(self) -> int:
         """End it as a person does; its exit code."""
         os.kill(self.process.pid, signal.SIGINT)
-        return self.process.wait(30)
+        return self.process.wait(120)
 
     def close(self) -> None:
         """End it in any case."""
@@ -84,7 +94,7 @@ def ways_of(text: str) -> tuple[str, str, str, str, str]:
 
 def run(words: str | list[str], **more: Any) -> str:
     """What a command prints; it must not fail."""
-    ran = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60, **more)
+    ran = subprocess.run(words, check=False, capture_output=True, text=True, timeout=300, **more)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
@@ -103,7 +113,7 @@ def check_doors(text: str) -> None:
     answer = json.loads(pasted(curl))
     assert answer["columns"] == ["n"]
     assert answer["spent"] == {"epsilon": "1/10"}
-    with httpx.Client(base_url=web, follow_redirects=True, timeout=60) as browser:
+    with httpx.Client(base_url=web, follow_redirects=True, timeout=120) as browser:
         page = browser.get("/")
         token = re.search(r'name="token" value="([^"]+)"', page.text)
         form = {"name": name, "secret": secret, "token": token[1] if token else ""}
@@ -141,7 +151,7 @@ def test_a_terminal_where_nobody_wants_a_server(tmp_path: Path) -> None:
     with terminal("env", "DEMO_SERVE=0", *DEMO, str(tmp_path / "demo")) as shown:
         text = shown.read_until(LAST)
         assert "The doors are shut." in text
-        assert shown.process.wait(30) == 0
+        assert shown.process.wait(120) == 0
 
 
 def test_json_names_the_ways(tmp_path: Path) -> None:

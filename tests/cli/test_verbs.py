@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import termios
 import time
 import tomllib
 from fractions import Fraction
@@ -275,6 +277,11 @@ def test_the_command_as_a_process(house):
     assert command("ask", BY_SEX, "--epsilon", "9").returncode == 3
 
 
+def unread(pipe):
+    """How many bytes of what was written have not been read at the other end."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 def test_ctrl_c_on_the_real_command(house):
     program = "from adomnia.cli.main import main; print('ready', flush=True); main()"
     child = subprocess.Popen(
@@ -285,9 +292,12 @@ def test_ctrl_c_on_the_real_command(house):
         text=True,
     )
     assert child.stdout.readline() == "ready\n"
-    time.sleep(0.5)
+    child.stdin.write("SELECT COUNT(*)")
+    child.stdin.flush()
+    while unread(child.stdin):  # when it has read this much it waits for the rest
+        time.sleep(0.01)
     child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=30)
+    _, err = child.communicate(timeout=60)
     assert child.returncode == 130
     assert "Traceback" not in err
     assert "stays spent" in err

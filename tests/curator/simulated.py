@@ -1,4 +1,7 @@
-"""Readings drawn many times over with the real samplers, and how often the truth is within."""
+"""Readings drawn many times over with the real samplers, and how often the truth is within.
+
+Their bits are seeded: shares of ten thousand draws are compared with narrow bounds.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from adomnia.curator.policy import Policy
 from adomnia.curator.reading import Reading, Readings
 from adomnia.mechanisms import gaussian, laplace
 from adomnia.mechanisms.margin import Noise
+from adomnia.mechanisms.randomness import Bits
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.queries.expression import Column
@@ -24,6 +28,7 @@ from adomnia.queries.ranges import Number
 from adomnia.queries.sql.bind import bind
 from adomnia.schema.domain import Categories, Grid
 from adomnia.schema.table import Attribute, Table
+from tests.chance.seeded import SeededBits
 
 RUNS = 10_000
 
@@ -52,10 +57,10 @@ def planned(sql: str, neighbors: Neighbors = ROW, **asked: str) -> Plan:
     return make_plan(question, policy(neighbors), loss)
 
 
-def draw(noise: Noise, shape: tuple[int, ...]) -> Any:
+def draw(noise: Noise, shape: tuple[int, ...], bits: Bits) -> Any:
     """Real noise of this shape."""
     sample = laplace.sample if noise.kind == "laplace" else gaussian.sample
-    return sample(noise.parameter, int(np.prod(shape))).reshape(shape)
+    return sample(noise.parameter, int(np.prod(shape)), bits).reshape(shape)
 
 
 def simulate(plan: Plan, rows: list[Row], runs: int = RUNS, terms: int = 1) -> Readings:
@@ -65,12 +70,12 @@ def simulate(plan: Plan, rows: list[Row], runs: int = RUNS, terms: int = 1) -> R
     """
     where = plan.question.where
     kept = [row for row in rows if where is None or evaluate(where, row) is True]
-    parts = []
+    parts, bits = [], SeededBits(1)
     for step in plan.steps:
         assert step.noise is not None
         found = [np.array([_primitive(part, kept)]) for part in primitives(step.measurement)]
         exact = np.repeat(combine(step.measurement, found).astype(object), runs, axis=0)
-        noise = sum(draw(step.noise, exact.shape) for _ in range(terms))
+        noise = sum(draw(step.noise, exact.shape, bits) for _ in range(terms))
         parts.append(Reading(exact + noise, step.noise, np.full(runs, terms, np.int64)))
     return Readings(tuple(parts))
 

@@ -381,7 +381,7 @@ def test_two_processes_share_one_budget(club):
         subprocess.Popen([sys.executable, "-c", RACE, str(path), name], stdout=subprocess.PIPE)
         for name in "ab"
     ]
-    said = [line for run in runs for line in run.communicate(timeout=60)[0].split()]
+    said = [line for run in runs for line in run.communicate(timeout=300)[0].split()]
     assert said.count(b"1") == 5
     assert said.count(b"refused") == 11
 

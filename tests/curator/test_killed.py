@@ -56,7 +56,7 @@ class Storm:
                 kills -= 1
                 self.start()
         for process in self.running:
-            process.wait(timeout=120)
+            process.wait(timeout=300)
 
     def answers(self) -> dict[str, Fraction]:
         """What was answered, by receipt; a line that was cut off in the middle was not."""

@@ -1,10 +1,11 @@
 """Margins hold what they promise: the truth is within as often as the confidence says.
 
-All noise is drawn by the real samplers. Where the noise is fine-grained the share lies between
-94 and 97 of 100 at a confidence of 95. It may lie above 97 where a lattice has coarse steps (the
-next smaller margin would be too small), where several statistics are combined (their doubts are
-added up), where few rows are asked about (the worst mean and variance within reach are taken),
-and where a truth lies at the end of what is possible (an answer is never beyond it).
+All noise is drawn by the real samplers, from seeded bits. Where the noise is fine-grained the
+share lies between 94 and 97 of 100 at a confidence of 95. It may lie above 97 where a lattice has
+coarse steps (the next smaller margin would be too small), where several statistics are combined
+(their doubts are added up), where few rows are asked about (the worst mean and variance within
+reach are taken), and where a truth lies at the end of what is possible (an answer is never beyond
+it).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from simulated import RUNS, coverage, planned, simulate
 from adomnia.mechanisms.combination import margins
 from adomnia.mechanisms.laplace import sample
 from adomnia.privacy.neighbors import Neighbors
+from tests.chance.seeded import SeededBits
 
 LOSSES = [{"epsilon": "1/10"}, {"epsilon": "1"}, {"rho": "1/200"}, {"rho": "1/2"}]
 LEAST = 0.94
@@ -141,7 +143,8 @@ def test_the_combination_bounds_sums_of_draws(confidence: float, terms: int) -> 
     noise = plan.steps[0].noise
     assert noise is not None
     weights = np.array([[1.0, 0.5, 0.5]])
-    drawn = sample(noise.parameter, 3 * terms * 20_000).reshape(20_000, 3, terms).sum(axis=2)
+    drawn = sample(noise.parameter, 3 * terms * 20_000, SeededBits(2))
+    drawn = drawn.reshape(20_000, 3, terms).sum(axis=2)
     bound = margins(weights, noise, np.array([terms]), confidence)[0]
     share = np.mean(np.abs(drawn @ weights[0]) <= bound)
     assert share >= confidence - 5 * math.sqrt(confidence * (1 - confidence) / 20_000)

@@ -66,7 +66,7 @@ def test_the_margin_holds(town: Town, exact) -> None:
         off = answer.margins["m"][0]
         short += counts.get(answer.rows[0][0], 0) < max(counts.values()) - off
     assert off == analyst.plan("SELECT MODE(age) AS m FROM people", "1/2").margins["m"]
-    assert short <= 9  # 3 are expected at most
+    assert short <= 16  # 3 are expected at most; more once in a hundred million times
 
 
 def test_what_is_paid_and_asked_again(town: Town) -> None:

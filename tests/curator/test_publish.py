@@ -40,18 +40,20 @@ def test_a_release_is_paid_and_its_tables_agree(town: Town) -> None:
     assert both.sum() == len(made.microdata)
 
 
-@pytest.mark.parametrize("loss", [{"epsilon": 5}, {"rho": 5}])
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": "1/2"}])
 def test_most_cells_lie_within_their_margins(town: Town, exact, loss) -> None:
     database = town.open("epsilon = 100\ndelta = 1e-6")
-    made = database.release(database.plan_release(marginals=["sex,region"], **loss))
     counts = exact("SELECT sex, region, COUNT(*) FROM people GROUP BY 1, 2")
     truth = {(s, r): n for s, r, n in counts}
-    table, margins = made.tables[(0, 1)], made.margins[(0, 1)]
-    inside = [
-        abs(table[i, j] - truth[s, r]) <= margins[i, j]
-        for i, s in enumerate("FM") for j, r in enumerate((1, 2, 3, 4))
-    ]  # fmt: skip
-    assert sum(inside) >= 6
+    inside = []
+    for _ in range(5):
+        made = database.release(database.plan_release(marginals=["sex,region"], **loss))
+        table, margins = made.tables[(0, 1)], made.margins[(0, 1)]
+        inside += [
+            abs(table[i, j] - truth[s, r]) <= margins[i, j]
+            for i, s in enumerate("FM") for j, r in enumerate((1, 2, 3, 4))
+        ]  # fmt: skip
+    assert sum(inside) >= 26  # of 40 at 0.95: fewer once in a hundred million times
 
 
 @pytest.mark.parametrize("method", ["fourier", "fourier-shift", "fourier-lp", "marginals-lp"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 from town import Town
@@ -47,19 +48,22 @@ def test_a_running_statement_ends_at_once(town: Town, monkeypatch: pytest.Monkey
     database = town.open("epsilon = 100")
     engine, session = database.desk.engine, database.session()
 
-    def endless(statement: str) -> object:
-        days = "SELECT SUM(i) FROM range(100000000000000) AS t(i)"
-        return quietly(lambda: engine._run(lambda c: c.execute(days).fetchall()), unanswered)
+    watch, over = Watch(), threading.Event()
 
-    def tell(stage: str) -> None:
-        if stage == "paid":
-            threading.Timer(0.2, watch.cancel).start()
+    def cancel() -> None:
+        """Again and again: an engine does not hear it before its statement runs."""
+        while not over.wait(0.1):
+            watch.cancel()
 
-    watch = Watch(tell)
+    def days(cursor: Any) -> object:
+        threading.Thread(target=cancel).start()
+        return cursor.execute("SELECT SUM(i) FROM range(100000000000000) AS t(i)").fetchall()
+
     with monkeypatch.context() as patched:
-        patched.setattr(engine, "_rows", endless)
+        patched.setattr(engine, "_rows", lambda _: quietly(lambda: engine._run(days), unanswered))
         with pytest.raises(CancelledError) as caught:
             session.ask(COUNT, epsilon=1, watch=watch)
+    over.set()
     assert isinstance(caught.value.__context__, MachineryError)
     assert caught.value.__context__.__context__ is None
     assert session.ask(COUNT, epsilon=1).spent["epsilon"] == 1

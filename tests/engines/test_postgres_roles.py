@@ -125,11 +125,11 @@ def during(engine, place, act):
         "SELECT pid FROM pg_stat_activity WHERE usename = 'reader' AND query ~ 'pg_catalog|slow'"
     )
     running += " AND state = 'active' AND wait_event = 'PgSleep'"
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not (found := place.owner.execute(running).fetchall()) and time.monotonic() < end:
         time.sleep(0.02)
     act(found[0][0])
-    thread.join(30)
+    thread.join(60)
     yield caught
 
 
@@ -187,7 +187,7 @@ def test_a_question_can_be_interrupted(place):
     started = time.monotonic()
     with watched(interrupts), pytest.raises(MachineryError):
         count(engine)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
     assert count(place.opened()) == 60
 
 

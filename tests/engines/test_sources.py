@@ -209,7 +209,7 @@ MIXED = {
     "int, real": ([1, 2], [0.6, 3.0], 4),
     "small, large": (pa.array([1], pa.int8()), pa.array([2**60], pa.uint64()), 2),
     "list, int": ([[1], [2]], [5], 1),
-    "truth, int": ([True, False], [5], 1),
+    "truth, int": ([True, False], [5], 3),
     "decimals": (pa.array(["1.5"]).cast(pa.decimal128(38, 30)),
                  pa.array(["9" * 30]).cast(pa.decimal128(38, 0)), 2),
 }  # fmt: skip

@@ -222,7 +222,7 @@ def test_a_statement_ends_when_it_shall():
     timer.start()
     with watched(interrupts), pytest.raises(MachineryError):
         grouped(engine, v=SMALL)
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 300
     assert grouped(of("SELECT 1 AS v"), v=SMALL) == {(1,): 1}
     context = spark_session.shared().sparkContext
     assert context.getLocalProperty("spark.jobGroup.id") is None
@@ -254,7 +254,7 @@ def test_addresses_that_say_too_little_or_too_much(url):
 
 def test_what_is_missing_is_said(monkeypatch, tmp_path):
     spark_session.shared()
-    with pytest.raises(PolicyError, match="already has a Spark application at local"):
+    with pytest.raises(PolicyError, match="already has a Spark application at spark:..local"):
         Spark("spark://local[1]?path=/nothing", "p", {})
     with pytest.raises(PolicyError, match="cannot be read"):
         Spark(f"{spark_session.ADDRESS}?path={tmp_path}/nothing", "p", {})

@@ -120,7 +120,7 @@ def test_the_short_ways_are_the_long_way(tmp_path, monkeypatch):
         short = answers(folder, max_rows)
         with monkeypatch.context() as patch:
             patch.setattr(statement, "per_unit", lambda *_: None)
-            patch.setattr(statement, "is_unit", lambda *_: False)
+            patch.setattr(statement, "unit_present", lambda *_: None)
             assert answers(folder, max_rows) == short
 
 

@@ -196,7 +196,7 @@ def test_those_who_wait_are_served_in_order_and_each_by_itself(journal: Journal)
 
     def hold(account: Account) -> Sequence[Record]:
         entered.set()
-        go.wait(10)
+        go.wait(60)
         return [line("first")]
 
     def refuse(account: Account) -> Sequence[Record]:
@@ -204,14 +204,13 @@ def test_those_who_wait_are_served_in_order_and_each_by_itself(journal: Journal)
 
     with ThreadPoolExecutor(20) as pool:
         first = pool.submit(journal.append, hold)
-        entered.wait(10)
+        entered.wait(60)
         rest = []
         for step in range(10):
             decide = refuse if step == 4 else lambda account, step=step: [line(str(step))]
             rest.append(pool.submit(journal.append, decide))
-            while not rest[-1].running():  # so that they queue in this order
-                pass
-            threading.Event().wait(0.005)
+            while journal._writer._queue.qsize() <= step:  # so that they queue in this order
+                threading.Event().wait(0.001)
         go.set()
     assert isinstance(rest[4].exception(), ZeroDivisionError)
     order = [entry.number for step, f in enumerate(rest) if step != 4 for entry in f.result()]

@@ -19,6 +19,7 @@ from adomnia.errors import LedgerError
 from adomnia.ledger import database, postgres
 from adomnia.ledger.account import Account
 from adomnia.ledger.address import Address
+from adomnia.ledger.connection import connect
 from adomnia.ledger.entry import Record
 from adomnia.ledger.postgres import PostgresJournal
 from adomnia.ledger.reserve import Budgets, Reservation, reserve
@@ -219,10 +220,10 @@ def test_a_server_as_it_should_be_needs_no_leave() -> None:
 def test_a_table_that_a_crash_empties_is_refused(url: str, knife: psycopg.Connection[Any]) -> None:
     PostgresJournal(url).close()
     knife.execute("CREATE SCHEMA frail")
-    knife.execute("CREATE UNLOGGED TABLE frail.adomnia_journal (LIKE adomnia_journal)")
+    knife.execute("CREATE UNLOGGED TABLE frail.adomnia_journal (LIKE public.adomnia_journal)")
     try:
         with pytest.raises(LedgerError, match="does not survive a crash"):
-            PostgresJournal(f"{url}&options=-csearch_path%3Dfrail,public")
+            PostgresJournal(f"{url}&schema=frail")
     finally:
         knife.execute("DROP SCHEMA frail CASCADE")
 
@@ -234,9 +235,9 @@ def test_every_commit_waits_for_the_disk_whatever_the_default(
     seen: list[Any] = []
     commit = database.commit
 
-    def looked(connection: psycopg.Connection[Any]) -> None:
+    def looked(connection: psycopg.Connection[Any], *given: Any) -> None:
         seen.append(connection.execute("SHOW synchronous_commit").fetchone())
-        commit(connection)
+        commit(connection, *given)
 
     with PostgresJournal(f"{url}&options=-csynchronous_commit%3Doff") as journal:
         monkeypatch.setattr(database, "commit", looked)
@@ -347,14 +348,14 @@ def test_a_bad_record_and_a_lost_connection_at_once(
 def test_a_conflict_is_tried_again(
     journal: PostgresJournal, monkeypatch: pytest.MonkeyPatch, error: psycopg.Error
 ) -> None:
-    insert, errors = database.insert, [error]
+    commit, errors = database.commit, [error]
 
     def conflicting(*given: Any) -> None:
-        insert(*given)
         if errors:
             raise errors.pop()
+        commit(*given)
 
-    monkeypatch.setattr(database, "insert", conflicting)
+    monkeypatch.setattr(database, "commit", conflicting)
     assert reserve(journal, ASKED, BUDGETS).entry.number == 2
     assert [entry.number for entry in journal.entries()] == [1, 2]
 
@@ -366,12 +367,12 @@ class Commit:
         self.stored, self.then, self.calls = stored, then, 0
         self.real = database.commit
 
-    def __call__(self, connection: psycopg.Connection[Any]) -> None:
+    def __call__(self, connection: psycopg.Connection[Any], *given: Any) -> None:
         self.calls += 1
         if self.calls > 1:
-            return self.real(connection)
+            return self.real(connection, *given)
         if self.stored:
-            self.real(connection)
+            self.real(connection, *given)
         connection.close()
         self.then()
         raise psycopg.OperationalError("the connection was lost")
@@ -409,14 +410,14 @@ def test_a_commit_still_under_way_is_waited_for(
 ) -> None:
     real, late = database.commit, threading.Event()
 
-    def slow(connection: psycopg.Connection[Any]) -> None:
+    def slow(connection: psycopg.Connection[Any], *given: Any) -> None:
         monkeypatch.setattr(database, "commit", real)
         journal._store._connection = None  # it lives on at the server's side
 
         def finish() -> None:
             threading.Event().wait(0.5)
             late.set()
-            real(connection)
+            real(connection, *given)
             connection.close()
 
         threading.Thread(target=finish).start()
@@ -433,11 +434,11 @@ def test_a_transaction_that_had_failed_is_not_taken_for_stored(
 ) -> None:
     real = database.commit
 
-    def failed(connection: psycopg.Connection[Any]) -> None:
+    def failed(connection: psycopg.Connection[Any], *given: Any) -> None:
         monkeypatch.setattr(database, "commit", real)
         with pytest.raises(psycopg.errors.DivisionByZero):
             connection.execute("SELECT 1/0")
-        real(connection)  # PostgreSQL answers ROLLBACK, and no error
+        real(connection, *given)
 
     monkeypatch.setattr(database, "commit", failed)
     granted = reserve(journal, ASKED, BUDGETS)
@@ -481,12 +482,12 @@ def test_a_restart_is_waited_for(immediate: bool) -> None:
 def test_a_writer_that_falls_silent_is_ended(
     url: str, journal: PostgresJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    quick = database.BEGIN.replace(f"'{database.IDLE}s'", "'300ms'")
+    quick = database.BEGIN.replace(f"'{database.IDLE}s'", "'1500ms'")
     assert quick != database.BEGIN
     monkeypatch.setattr(database, "BEGIN", quick)
     address = Address.of(url)
-    silent = database.connect(address)
-    database.begin(silent, address)
+    silent = connect(address)
+    database.begin(silent, address, 0)
     assert reserve(journal, ASKED, BUDGETS).entry.number == 2
     with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
         silent.execute("SELECT 1")
@@ -499,8 +500,8 @@ def test_a_head_that_a_stranger_holds_is_waited_for_and_then_an_error(
     monkeypatch.setattr(database, "BEGIN", database.BEGIN.replace(f"'{database.WAIT}s'", "'50ms'"))
     monkeypatch.setattr(postgres, "PATIENCE", 0.3)
     address = Address.of(url)
-    with database.connect(address) as stranger:
-        database.begin(stranger, address)
+    with connect(address) as stranger:
+        database.begin(stranger, address, 0)
         with pytest.raises(LedgerError, match="lock timeout"):
             reserve(journal, ASKED, BUDGETS)
         assert journal.account().number == 1  # whoever reads does not wait
@@ -544,17 +545,17 @@ def test_those_who_wait_share_one_commit(
 ) -> None:
     commits: list[int] = []
     commit = database.commit
-    monkeypatch.setattr(database, "commit", lambda found: (commits.append(1), commit(found)))
+    monkeypatch.setattr(database, "commit", lambda *given: (commits.append(1), commit(*given)))
     entered, go = threading.Event(), threading.Event()
 
     def hold(account: Account) -> Sequence[Record]:
         entered.set()
-        go.wait(10)
+        go.wait(60)
         return _one(account)
 
     with ThreadPoolExecutor(33) as pool:
         pool.submit(journal.append, hold)
-        entered.wait(10)
+        entered.wait(60)
         rest = [pool.submit(journal.append, _one) for _ in range(32)]
         while journal._writer._queue.qsize() < 32:
             threading.Event().wait(0.001)

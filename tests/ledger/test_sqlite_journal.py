@@ -306,12 +306,12 @@ def test_those_who_wait_share_one_commit(
 
     def hold(account: Account) -> Sequence[Record]:
         entered.set()
-        go.wait(10)
+        go.wait(60)
         return _one(account)
 
     with ThreadPoolExecutor(33) as pool:
         pool.submit(journal.append, hold)
-        entered.wait(10)
+        entered.wait(60)
         rest = [pool.submit(journal.append, _one) for _ in range(32)]
         while journal._writer._queue.qsize() < 32:
             threading.Event().wait(0.001)

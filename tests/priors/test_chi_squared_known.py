@@ -61,7 +61,7 @@ def test_a_third_histogram_can_cost_more():
     margins = ((60, 60), (40, 40, 40))
     rows = marginal_rows((2, 3, 3), [(0,), (1,), (2,)])
     cells = marginal_rows((2, 3, 3), [(0, 1)])
-    found = square_known(System.of(rows), margins, Fraction(0), cells, time_limit=20)
+    found = square_known(System.of(rows), margins, Fraction(0), cells, time_limit=300)
     assert found > 1.5 * square(margins, Fraction(0))
     assert root(margins, Fraction(0), known=found).kappa == 0
 

@@ -96,7 +96,7 @@ def test_bounds_hold_and_cycles_are_there(seed):
     assert matching_bound(block, weights, 5).upper >= true
     assert long_cycle(block, 1, true)[0] <= true
     assert all_cycles(block, 1, 0, True)[0] == true
-    found = longest_cycle(block, 1, time.monotonic() + 20)
+    found = longest_cycle(block, 1, time.monotonic() + 300)
     assert found.upper == found.lower == true
 
 
@@ -105,7 +105,7 @@ def test_bounds_hold_and_cycles_are_there(seed):
 def test_questions_that_share_outputs(seed, norm):
     block = random_block(seed, outputs_wanted=2, norm=norm)
     true = truth(block, norm)
-    found = longest_cycle(block, norm, time.monotonic() + 20)
+    found = longest_cycle(block, norm, time.monotonic() + 300)
     assert found.lower <= true <= found.upper
     assert all_cycles(block, norm, 0, norm == 1)[0] == true
     bounds = output_bounds(block) or [10**9] * 2
@@ -153,7 +153,7 @@ def test_without_a_solver_there_still_is_a_bound(monkeypatch):
     nothing = SimpleNamespace(status=1)
     monkeypatch.setattr(matching, "linprog", lambda costs, **others: nothing)
     block = random_block(3)
-    found = longest_cycle(block, 1, time.monotonic() + 20)
+    found = longest_cycle(block, 1, time.monotonic() + 300)
     assert found.upper >= truth(block, 1)
 
 
@@ -164,7 +164,7 @@ def test_choices_are_looked_at_too():
         assert any(len(one.choices) > 1 for one in block.elements)
         found = all_cycles(block, 1, 0, True)
         assert found is not None
-        assert longest_cycle(block, 1, time.monotonic() + 20).upper == found[0]
+        assert longest_cycle(block, 1, time.monotonic() + 300).upper == found[0]
 
 
 @pytest.mark.parametrize("norm", [1, 2])
@@ -173,7 +173,7 @@ def test_complete_tables_are_a_closed_form(norm, monkeypatch):
     rows = margins((6, 9), [(0,), (1,)])
     (block,) = made(rows, 3 * np.eye(54, dtype=int), norm)
     assert is_orthogonal(block.elements)
-    found = longest_cycle(block, norm, time.monotonic() + 5)
+    found = longest_cycle(block, norm, time.monotonic() + 300)
     assert found.upper == found.lower == 12 * 3**norm
     assert "6 x 9 table (Lemma 4.1)" in found.argument
 

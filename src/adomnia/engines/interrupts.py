@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -12,6 +13,7 @@ from adomnia.errors import CancelledError
 __all__ = ["Interrupts", "interruptible", "watched"]
 
 SPENT = "what was reserved stays spent; ask again with what is left"
+AGAIN = 0.2  # seconds
 
 
 class Interrupts:
@@ -35,10 +37,22 @@ class Interrupts:
     def interrupt(self) -> None:
         """End what runs, and whatever would run next."""
         with self._mutex:
-            self._ended = True
+            first, self._ended = not self._ended, True
+        if self._stop() and first:
+            threading.Thread(target=self._insist, daemon=True).start()
+
+    def _insist(self) -> None:
+        """A statement that had not quite begun when it was told to end is told again."""
+        while self._stop():
+            time.sleep(AGAIN)
+
+    def _stop(self) -> bool:
+        """Tell what runs to end; whether there was anything."""
+        with self._mutex:  # so nothing is told that has let go of its connection
             for stop in self._running:
                 with suppress(Exception):  # it may have ended by itself
                     stop()
+            return bool(self._running)
 
     @contextmanager
     def running(self, stop: Callable[[], object]) -> Iterator[None]:

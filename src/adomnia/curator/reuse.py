@@ -9,11 +9,14 @@ it cannot be averaged.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adomnia.curator.plan import Plan, Step
 from adomnia.curator.reading import Reading, Readings
@@ -171,8 +174,7 @@ def _coarser(plan: Plan, step: Step, known: Known) -> Reading | None:
     wanted = [*tests, *keys, *(c for c, t in zip(conditions, columns_wanted, strict=True) if t)]
     if any(expr is None for expr in wanted):
         return None
-    found = _summed(plan, step, known, (tests, keys, conditions))
-    return found
+    return _summed(plan, step, known, (tests, [key for key in keys if key is not None], conditions))
 
 
 def _components(asked: Measurement, known: Measurement) -> list[Expr | None] | None:
@@ -213,28 +215,56 @@ def _place(index: int) -> str:
     return f"\0{index}"  # no column of a table has such a name
 
 
-_Tests = tuple[list[Expr | None], list[Expr | None], list[Expr | None]]
+_Tests = tuple[list[Expr | None], list[Expr], list[Expr | None]]
+_Axes = list[tuple[Any, ...]]
 
 
 def _summed(plan: Plan, step: Step, known: Known, over: _Tests) -> Reading | None:
     tests, keys, conditions = over
-    wanted = plan.question.keys
+    wanted, fine = plan.question.keys, axes(known.keys)
+    kept = np.ones([len(axis) for axis in fine], dtype=bool)
+    for test in tests:
+        kept &= _met(test, fine)
+    target = np.zeros(kept.shape, dtype=np.int64)
+    for key, axis in zip(keys, axes(wanted), strict=True):
+        places = {value: place for place, value in enumerate(axis)}
+        found = _by_cell(key, fine, partial(_place_in, places))
+        if (kept & (found < 0)).any():
+            return None
+        target = target * len(axis) + found
+    cells = np.flatnonzero(kept)
+    target = target.ravel()[cells]
     values = np.zeros((cell_count(wanted), width_of(step.measurement)), dtype=object)
+    counted = np.zeros(len(cells), dtype=bool)
+    for place, condition in enumerate(conditions):
+        own = np.broadcast_to(_met(condition, fine), kept.shape).ravel()[cells]
+        source = known.reading.values[:, 0 if isinstance(step.measurement, Counts) else place]
+        np.add.at(values[:, place], target[own], source[cells[own]])
+        counted |= own
     terms = np.zeros(len(values), dtype=np.int64)
-    places = [{value: i for i, value in enumerate(axis)} for axis in axes(wanted)]
-    per_condition = isinstance(step.measurement, Counts)
-    for number, cell in enumerate(itertools.product(*axes(known.keys))):
-        row = {_place(i): value for i, value in enumerate(cell)}
-        if not all(evaluate(test, row) is True for test in tests if test is not None):
-            continue
-        target = 0
-        for key, place in zip(keys, places, strict=True):
-            position = place.get(evaluate(key, row) if key is not None else None)
-            if position is None:
-                return None
-            target = target * len(place) + position
-        met = [c is None or evaluate(c, row) is True for c in conditions]
-        source = known.reading.values[number]
-        values[target] += [source[0 if per_condition else i] * m for i, m in enumerate(met)]
-        terms[target] += int(known.reading.terms[number]) if any(met) else 0
+    np.add.at(terms, target[counted], known.reading.terms[cells[counted]])
     return Reading(values, known.reading.noise, terms)
+
+
+def _place_in(places: Mapping[object, int], value: object) -> int:
+    return places.get(value, -1)
+
+
+def _met(test: Expr | None, fine: _Axes) -> NDArray[np.bool_]:
+    """Where a test is met, as an array that can be broadcast to all cells."""
+    if test is None:
+        return np.ones([1] * len(fine), dtype=bool)
+    return _by_cell(test, fine, lambda value: value is True).astype(bool)
+
+
+def _by_cell(expr: Expr, fine: _Axes, read: Callable[[object], int]) -> NDArray[np.int64]:
+    """An expression over cells, read as numbers; only the axes that it depends on have a length,
+    so it is worked out once for each of their values."""
+    used = {column.name for column in columns(expr)}
+    own = [axis if _place(i) in used else axis[:1] for i, axis in enumerate(fine)]
+    names = [_place(i) for i in range(len(fine))]
+    found = [
+        read(evaluate(expr, dict(zip(names, cell, strict=True))))
+        for cell in itertools.product(*own)
+    ]
+    return np.array(found, dtype=np.int64).reshape([len(axis) for axis in own])

@@ -2,19 +2,22 @@
 
 Run `python benchmarks/ledger.py [seconds for each line]`. First in a SQLite file (both sides with
 `synchronous = FULL`), then in a PostgreSQL server of its own (`fsync` and `synchronous_commit` on,
-the other side with `SELECT … FOR UPDATE`). Both sides check a budget before each debit, and run one
+the other side with `SELECT … FOR UPDATE`), once beside it and once over a line of two milliseconds
+there and back, as to another machine. Both sides check a budget before each debit, and run one
 after the other here.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from multiprocessing import get_context
 from pathlib import Path
@@ -199,17 +202,57 @@ def in_sqlite(seconds: float) -> None:
         print(row(name, mine, theirs, seconds), flush=True)
 
 
+async def relay(port: int, told: Callable[[int], None]) -> None:
+    """Hand on what comes, both ways and a millisecond late; tell the port that it listens on."""
+    loop = asyncio.get_running_loop()
+
+    async def late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(1 << 16):
+            loop.call_later(0.001, writer.write, data)
+        writer.close()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        back, forth = await asyncio.open_connection("127.0.0.1", port)
+        await asyncio.gather(late(reader, forth), late(back, writer))
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    told(server.sockets[0].getsockname()[1])
+    await server.serve_forever()
+
+
+@contextmanager
+def far(url: str, port: int) -> Iterator[str]:
+    """The same server at the end of a longer line."""
+    context = get_context("fork")
+    back = context.SimpleQueue()
+    line = context.Process(target=lambda: asyncio.run(relay(port, back.put)), daemon=True)
+    line.start()
+    try:
+        yield url.replace(f":{port}/", f":{back.get()}/")
+    finally:
+        line.kill()
+        line.join()
+
+
 def in_postgres(seconds: float) -> None:
-    """Print the table for a server: a new ledger for each line."""
-    print(heading("PostgreSQL, debits a second"))
+    """Print the tables for a server, near and far."""
     with Server(durable=True) as server:
         server._settings["full_page_writes"] = "on"  # as everywhere but in tests
         server.start()
-        for name, size in SIZES.items():
-            ours = f"{server.url()}?ledger={name.replace(' ', '_')}"
-            mine = measured(postgres_ours, ours, size, seconds)
-            theirs = measured(postgres_naive, server.url(), size, seconds)
-            print(row(name, mine, theirs, seconds), flush=True)
+        print(heading("PostgreSQL, debits a second"))
+        at_server(server.url(), "near", seconds)
+        print(heading("over a line of 2 ms"))
+        with far(server.url(), server.port) as url:
+            at_server(url, "far", seconds)
+
+
+def at_server(url: str, where: str, seconds: float) -> None:
+    """Print the lines of one table: a new ledger for each."""
+    for name, size in SIZES.items():
+        ours = f"{url}?ledger={where}_{name.replace(' ', '_')}"
+        mine = measured(postgres_ours, ours, size, seconds)
+        theirs = measured(postgres_naive, url, size, seconds)
+        print(row(name, mine, theirs, seconds), flush=True)
 
 
 def main() -> None:

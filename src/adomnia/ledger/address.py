@@ -12,15 +12,18 @@ __all__ = ["SCHEMES", "Address"]
 
 SCHEMES = ("postgresql://", "postgres://")
 NAME = "adomnia"
-OURS = ("ledger", "anchor", "adomnia_unsafe")
-HOST = re.compile(r"(\[[0-9A-Fa-f:.%]*\]|[^][:@]*)(:\d*)?")
+SCHEMA = "public"
+OURS = ("ledger", "schema", "anchor", "adomnia_unsafe")
+HOST = re.compile(r"(\[[0-9A-Fa-f:.%]*\]|[\w.%-]*)(:\d*)?")
+PLAIN = re.compile(r"[\w.-]*")
 
 
 @dataclass(frozen=True)
 class Address:
     """Where a ledger is: `str` of it is for messages and has no user and no password.
 
-    `ledger` tells several ledgers of one database apart. `anchor` is a file on this machine
+    `ledger` tells several ledgers of one database apart, and `schema` is where they all are,
+    whatever the search path of whoever asks. `anchor` is a file on this machine
     that notices when the database was set back (`ledger.md`). `unsafe` accepts a server that
     may lose what it acknowledged, for tests.
     """
@@ -28,6 +31,7 @@ class Address:
     conninfo: str = field(repr=False)
     shown: str
     ledger: str = NAME
+    schema: str = SCHEMA
     anchor: Path | None = None
     unsafe: bool = False
 
@@ -50,14 +54,24 @@ class Address:
         name = own.get("ledger", NAME)
         if not re.fullmatch(r"[A-Za-z0-9_.-]{1,60}", name):
             raise ValueError("the name of a ledger is made of letters, digits, and . _ -")
+        schema = own.get("schema", SCHEMA)
+        if not re.fullmatch(r"(?!pg_)[A-Za-z0-9_]{1,60}", schema):
+            raise ValueError("the schema of a ledger is made of letters, digits, and _")
         kept = "&".join(pair for pair in pairs if pair.partition("=")[0] not in OURS)
+        elsewhere = "" if schema == SCHEMA else f"&schema={schema}"
         return cls(
             conninfo=f"{base}?{kept}" if kept else base,
-            shown=f"{scheme}://{hosts}/{database}?ledger={name}",
+            shown=f"{scheme}://{hosts}/{_shown(database)}?ledger={name}{elsewhere}",
             ledger=name,
+            schema=schema,
             anchor=folder / own["anchor"] if own.get("anchor") else None,
             unsafe=own.get("adomnia_unsafe") == "1",
         )
 
     def __str__(self) -> str:
         return self.shown
+
+
+def _shown(database: str) -> str:
+    """The database's name, unless a sign in it may have led a password there."""
+    return database if PLAIN.fullmatch(database) else "…"

@@ -2,187 +2,150 @@
 
 One table holds the entries of all ledgers of the database, another their heads. Locking a head's
 row makes its owner the only writer; everything else needs no more than the right to insert.
+
+Every statement names its tables with their schema, and every transaction finds all else in
+`pg_catalog`: what a role has on its search path, temporary tables included, changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import LedgerError
 from adomnia.ledger.address import Address
 from adomnia.ledger.check import Check
+from adomnia.ledger.connection import Interrupted
 from adomnia.ledger.entry import ROOT, Entry, canonical, chained, opened
-from adomnia.ledger.store import Mark, only_head
+from adomnia.ledger.store import Mark, Since, only_head
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    from psycopg import Connection, Cursor
 
-__all__ = [
-    "Interrupted",
-    "begin",
-    "commit",
-    "connect",
-    "exists",
-    "failures",
-    "insert",
-    "make",
-    "read",
-    "rows",
-    "view",
-    "written",
-]
+__all__ = ["begin", "commit", "exists", "make", "read", "rows", "view", "written"]
 
 IDLE = 20  # seconds; a writer whose machine is gone keeps the others waiting no longer
 WAIT = 30  # seconds; for the other writers, all together
 MAKING = 0x41444F4D  # "ADOM": an advisory lock, held while tables are made
+NAMES = ("adomnia_journal", "adomnia_head")
 TABLES = """
-    CREATE TABLE adomnia_journal (
+    CREATE TABLE @.adomnia_journal (
         ledger TEXT NOT NULL, number BIGINT NOT NULL, at TEXT NOT NULL, kind TEXT NOT NULL,
         body TEXT NOT NULL, previous TEXT NOT NULL, digest TEXT NOT NULL, batch TEXT NOT NULL,
         PRIMARY KEY (ledger, number));
-    CREATE TABLE adomnia_head (
-        ledger TEXT PRIMARY KEY, number BIGINT, digest TEXT) WITH (fillfactor = 10);
+    CREATE TABLE @.adomnia_head (
+        ledger TEXT PRIMARY KEY, number BIGINT, digest TEXT) WITH (fillfactor = 10)
 """
+# pg_temp is named last, because it would be searched first where it is not named.
+ALWAYS = "SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL statement_timeout = 0"
 BEGIN = f"""
-    BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+    BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {ALWAYS};
     SET LOCAL synchronous_commit = on;
-    SET LOCAL statement_timeout = 0;
     SET LOCAL lock_timeout = '{WAIT}s';
     SET LOCAL idle_in_transaction_session_timeout = '{IDLE}s'
 """
-VIEW = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
-HEAD = "SELECT number, digest FROM adomnia_head WHERE ledger = %s"
-ROWS = """
-    SELECT number, at, kind, body, previous, digest FROM adomnia_journal
-    WHERE ledger = %s AND number > %s ORDER BY number LIMIT %s
+VIEW = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {ALWAYS}"
+FOUND = """
+    SELECT nspname::text, relname::text, relkind::text, relpersistence::text
+    FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE relname = ANY (%(names)s) AND relpersistence <> 't' ORDER BY nspname
 """
+HEAD = "SELECT number, digest FROM @.adomnia_head WHERE ledger = %(ledger)s"
+ROWS = """
+    SELECT number, at, kind, body, previous, digest FROM @.adomnia_journal
+    WHERE ledger = %(ledger)s AND number > %(after)s ORDER BY number LIMIT %(limit)s
+"""
+# Dividing by the number of heads that were moved: no head, an error, and COMMIT is not reached.
 INSERT = """
     WITH written AS (
-        INSERT INTO adomnia_journal (ledger, batch, number, at, kind, body, previous, digest)
-        SELECT %s, %s, * FROM unnest(
-            %s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[])
+        INSERT INTO @.adomnia_journal (ledger, batch, number, at, kind, body, previous, digest)
+        SELECT %(ledger)s, %(batch)s, * FROM unnest(
+            %(number)s::bigint[], %(at)s::text[], %(kind)s::text[],
+            %(body)s::text[], %(previous)s::text[], %(digest)s::text[])
+        RETURNING 1),
+    moved AS (
+        UPDATE @.adomnia_head SET number = %(last)s, digest = %(end)s
+        WHERE ledger = %(ledger)s AND number = %(before)s AND digest = %(start)s
+            AND (SELECT count(*) FROM written) = %(count)s
         RETURNING 1)
-    UPDATE adomnia_head SET number = %s, digest = %s
-    WHERE ledger = %s AND number = %s AND digest = %s AND (SELECT count(*) FROM written) = %s
+    SELECT 1 / count(*) FROM moved
 """
 WRITTEN = """
-    SELECT 1 FROM adomnia_journal
-    WHERE ledger = %s AND number = %s AND digest = %s AND batch = %s
+    SELECT 1 FROM @.adomnia_journal
+    WHERE ledger = %(ledger)s AND number = %(number)s AND digest = %(digest)s AND batch = %(batch)s
 """
-NAMES = ("adomnia_journal", "adomnia_head")
-PERSISTENCE = "SELECT relpersistence::text FROM pg_class WHERE oid = to_regclass(%s)"
-AGAIN = {"40001", "40P01", "53300", "55P03", "57P01", "57P02", "57P03", "57P05", "25P03"}
-"""SQLSTATEs of what may go well next time: conflicts, a long wait, a server that restarts."""
-
-
-class Interrupted(LedgerError):
-    """The connection or the transaction was lost: nothing was stored, and it may be tried again."""
-
-
-@contextmanager
-def failures(address: Address) -> Iterator[None]:
-    """Turn what PostgreSQL raises into one line for a person."""
-    psycopg = _psycopg()
-    try:
-        yield
-    except psycopg.ProgrammingError as error:
-        if error.sqlstate is None:  # it may repeat the address, password and all
-            raise LedgerError(
-                f"the ledger {address} cannot be used: its address is not understood"
-            ) from None
-        raise _failure(address, error) from error
-    except psycopg.Error as error:
-        raise _failure(address, error) from error
-    except UnicodeError as error:
-        raise LedgerError(f"the ledger {address} is damaged: a text in it is broken") from error
-
-
-def connect(address: Address) -> Connection[Any]:
-    """A connection to a server that keeps what it acknowledges; any other is refused."""
-    connection: Connection[Any] = _psycopg().connect(
-        address.conninfo,
-        autocommit=True,
-        client_encoding="UTF8",
-        **_defaults(address.conninfo),
-    )
-    try:
-        for setting in () if address.unsafe else ("fsync", "full_page_writes"):
-            if connection.execute("SELECT current_setting(%s)", (setting,)).fetchone() != ("on",):
-                raise LedgerError(
-                    f"the server of the ledger {address} runs with {setting} = off: "
-                    "what is paid could be lost",
-                    hint=f"set {setting} = on there",
-                )
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 def exists(connection: Connection[Any], address: Address) -> bool:
     """Whether anything of the ledger is there."""
-    if not _tables(connection, address):
-        return False
-    heads = connection.execute(HEAD, (address.ledger,)).fetchall()
-    return bool(heads or rows(connection, address, 0, 1))
+    connection.execute(VIEW)
+    found = _exists(connection, address)
+    connection.execute("ROLLBACK")
+    return found
 
 
 def make(connection: Connection[Any], address: Address) -> None:
     """Make the tables, where they are missing, and the ledger's head and first entry."""
     connection.execute(BEGIN)
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (MAKING,))
-    if not exists(connection, address):  # or another process was first
-        if not _tables(connection, address):
-            connection.execute(TABLES)
-        connection.execute("INSERT INTO adomnia_head VALUES (%s, 0, %s)", (address.ledger, ROOT))
-        insert(connection, address, [chained(opened(), 1, ROOT)], batch="")
-    commit(connection)
+    if _exists(connection, address):  # another process was first
+        connection.execute("ROLLBACK")
+        return
+    if not _tables(connection, address):
+        _refuse_second(connection, address)
+        _run(connection, address, TABLES)
+    head = "INSERT INTO @.adomnia_head VALUES (%(ledger)s, 0, %(root)s)"
+    _run(connection, address, head, root=ROOT)
+    commit(connection, address, [chained(opened(), 1, ROOT)], batch="")
 
 
-def begin(connection: Connection[Any], address: Address) -> Mark:
-    """Begin to write: wait until no other writer is left, and give the head as they left it."""
-    connection.execute(BEGIN)
-    found = connection.execute(f"{HEAD} FOR UPDATE", (address.ledger,)).fetchall()
-    return only_head(found, address)
+def begin(connection: Connection[Any], address: Address, after: int) -> Since:
+    """Begin to write: wait until no other writer is left, and give what they left.
+
+    READ COMMITTED: the rows are read after the lock is had, and so are all there are.
+    """
+    statements = f"{BEGIN}; {HEAD} FOR UPDATE; {ROWS}"
+    heads, found = _results(_run(connection, address, statements, after=after, limit=None))
+    return only_head(heads, address), found
 
 
-def view(connection: Connection[Any], address: Address) -> Mark:
-    """Begin to read in one consistent view, and give the head in it."""
-    connection.execute(VIEW)
-    return only_head(connection.execute(HEAD, (address.ledger,)).fetchall(), address)
+def view(
+    connection: Connection[Any], address: Address, after: int, limit: int | None = None
+) -> Since:
+    """The head and the rows above number `after`, in order, in one consistent view."""
+    statements = f"{VIEW}; {HEAD}; {ROWS}; ROLLBACK"
+    heads, found = _results(_run(connection, address, statements, after=after, limit=limit))
+    return only_head(heads, address), found
 
 
 def rows(
     connection: Connection[Any], address: Address, after: int, limit: int | None = None
 ) -> list[tuple[Any, ...]]:
-    """The rows above number `after`, in order."""
-    return connection.execute(ROWS, (address.ledger, after, limit)).fetchall()
+    """The rows above number `after`, in order, inside a transaction."""
+    return _run(connection, address, ROWS, after=after, limit=limit).fetchall()
 
 
-def insert(
+def commit(
     connection: Connection[Any], address: Address, entries: Sequence[Entry], batch: str
 ) -> None:
-    """Write entries, marked with a batch, and the new head, inside a transaction."""
+    """Write entries, marked with a batch, and the new head, and end the transaction with them."""
     first, last = entries[0], entries[-1]
-    columns = (
-        [line.number for line in entries],
-        [line.at for line in entries],
-        [line.kind for line in entries],
-        [canonical(line.body) for line in entries],
-        [line.previous for line in entries],
-        [line.digest for line in entries],
+    cursor = _run(
+        connection,
+        address,
+        f"{INSERT}; COMMIT",
+        batch=batch,
+        number=[line.number for line in entries],
+        at=[line.at for line in entries],
+        kind=[line.kind for line in entries],
+        body=[canonical(line.body) for line in entries],
+        previous=[line.previous for line in entries],
+        digest=[line.digest for line in entries],
+        **{"last": last.number, "end": last.digest, "count": len(entries)},
+        **{"before": first.number - 1, "start": first.previous},
     )
-    ends = (last.number, last.digest, address.ledger, first.number - 1, first.previous)
-    done = connection.execute(INSERT, (address.ledger, batch, *columns, *ends, len(entries)))
-    if done.rowcount != 1:
-        raise LedgerError(f"the ledger {address} did not take the entries: something holds them up")
-
-
-def commit(connection: Connection[Any]) -> None:
-    """Commit; a transaction that had failed before would only be rolled back, without an error."""
-    if connection.execute("COMMIT").statusmessage != "COMMIT":
+    _results(cursor)
+    if cursor.statusmessage != "COMMIT":  # a transaction that failed is rolled back, without error
         raise Interrupted("the ledger's transaction was rolled back")
 
 
@@ -191,12 +154,11 @@ def written(connection: Connection[Any], address: Address, last: Entry, batch: s
 
     Its own lock on the head is waited for first, so that it is over, one way or the other.
     """
-    begin(connection, address)
-    found = connection.execute(
-        WRITTEN, (address.ledger, last.number, last.digest, batch)
-    ).fetchone()
-    connection.execute("ROLLBACK")
-    return found is not None
+    statements = f"{BEGIN}; {HEAD} FOR UPDATE; {WRITTEN}; ROLLBACK"
+    mark = {"number": last.number, "digest": last.digest, "batch": batch}
+    heads, found = _results(_run(connection, address, statements, **mark))
+    only_head(heads, address)
+    return bool(found)
 
 
 def read(connection: Connection[Any], address: Address, check: Check) -> None:
@@ -204,59 +166,70 @@ def read(connection: Connection[Any], address: Address, check: Check) -> None:
     connection.execute(VIEW)
     with connection.cursor("adomnia") as cursor:
         cursor.itersize = 10_000
-        check.rows(cursor.execute(ROWS, (address.ledger, -(2**63), None)))
-    heads = connection.execute(HEAD, (address.ledger,)).fetchall()
+        everything = {"ledger": address.ledger, "after": -(2**63), "limit": None}
+        check.rows(cursor.execute(_placed(ROWS, address), everything))
+    heads: list[Mark] = _run(connection, address, HEAD).fetchall()
     if len(heads) == 1:
         check.end(*heads[0])
     else:
         check.problem("the head is missing")
 
 
+def _exists(connection: Connection[Any], address: Address) -> bool:
+    if not _tables(connection, address):
+        return False
+    return bool(_run(connection, address, HEAD).fetchall() or rows(connection, address, 0, 1))
+
+
 def _tables(connection: Connection[Any], address: Address) -> bool:
-    """Whether the tables are there; one that a crash would empty is refused."""
-    kinds = [connection.execute(PERSISTENCE, (name,)).fetchone() for name in NAMES]
-    if any(kind is not None and kind[0] != "p" for kind in kinds):
+    """Whether the tables are there; one alone, or one that a crash would empty, is refused."""
+    found = _found(connection)
+    kinds = {name: kind for schema, name, *kind in found if schema == address.schema}
+    if any(kind != ["r", "p"] for kind in kinds.values()):
         raise LedgerError(f"the ledger {address} is in a table that does not survive a crash")
-    return None not in kinds
-
-
-def _psycopg() -> Any:
-    """The driver, loaded when a ledger in PostgreSQL is first used."""
-    try:
-        import psycopg  # noqa: PLC0415 (an extra)
-    except ImportError as error:
+    if len(kinds) == 1:
         raise LedgerError(
-            "a ledger in PostgreSQL needs psycopg", hint='pip install "adomnia[postgres]"'
-        ) from error
-    return psycopg
+            f"the ledger {address} is damaged: of its two tables only {min(kinds)} is there",
+            hint="restore the database, up to its last entry",
+        )
+    return bool(kinds)
 
 
-def _defaults(conninfo: str) -> dict[str, Any]:
-    """How soon a dead server is noticed, where the address does not say it."""
-    ours = {
-        "application_name": "adomnia",
-        "connect_timeout": 10,
-        "keepalives_idle": 10,
-        "keepalives_interval": 5,
-        "keepalives_count": 3,
-        "tcp_user_timeout": 20_000,
-    }
-    return {key: value for key, value in ours.items() if f"{key}=" not in conninfo}
+def _refuse_second(connection: Connection[Any], address: Address) -> None:
+    """A database has one place for ledgers: two would let everyone spend everything twice.
+
+    What lies elsewhere is not looked into. It may belong to a stranger, and reading a view would
+    run the stranger's functions with our rights.
+    """
+    for schema, name, *_ in _found(connection):
+        raise LedgerError(
+            f"the ledger {address} is not begun: the schema {schema} of this database "
+            f"has the table {name} of a ledger already",
+            hint=f"name it in the address with schema={schema}, or remove it there",
+        )
 
 
-def _failure(address: Address, error: Any) -> LedgerError:
-    state = error.sqlstate
-    lost = state is None and isinstance(error, _psycopg().OperationalError)
-    again = lost or state in AGAIN or str(state).startswith("08")
-    reason = error.diag.message_primary or (str(error).strip().splitlines() or ["it failed"])[0]
-    message = f"the ledger {address} cannot be used: PostgreSQL: {reason}"
-    return Interrupted(message) if again else LedgerError(message, _hint(state))
+def _found(connection: Connection[Any]) -> list[tuple[str, str, str, str]]:
+    return connection.execute(FOUND, {"names": list(NAMES)}).fetchall()
 
 
-def _hint(state: str | None) -> str:
-    """What to do about the failures that setting up a database makes likely."""
-    if state == "42501":  # insufficient privilege
-        return "docs/ledger.md says which rights a role needs, and who makes the tables"
-    if state == "25006":  # read-only transaction
-        return "this server is a standby: name the primary, or use target_session_attrs=read-write"
-    return ""
+def _run(
+    connection: Connection[Any], address: Address, statements: str, **values: object
+) -> Cursor[Any]:
+    """Send statements at once; if one fails, those after it are not run."""
+    return connection.execute(_placed(statements, address), {"ledger": address.ledger, **values})
+
+
+def _placed(statements: str, address: Address) -> str:
+    """Statements with the ledger's schema in the place of `@`."""
+    return statements.replace("@", f'"{address.schema}"')
+
+
+def _results(cursor: Cursor[Any]) -> list[list[tuple[Any, ...]]]:
+    """What each of several statements selected; those that select nothing are left out."""
+    found = []
+    while True:
+        if cursor.description is not None:
+            found.append(cursor.fetchall())
+        if not cursor.nextset():
+            return found

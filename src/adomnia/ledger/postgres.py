@@ -13,10 +13,10 @@ from adomnia.ledger import database
 from adomnia.ledger.account import Account
 from adomnia.ledger.address import Address
 from adomnia.ledger.check import Check
-from adomnia.ledger.database import Interrupted
+from adomnia.ledger.connection import Interrupted, connect, failures
 from adomnia.ledger.entry import Entry
 from adomnia.ledger.lock import Lock
-from adomnia.ledger.store import Mark
+from adomnia.ledger.store import Mark, Since
 from adomnia.ledger.stored import Outcome, StoredJournal
 from adomnia.ledger.writer import Pending
 
@@ -75,10 +75,9 @@ class PostgresStore:
         self._connection: Connection[Any] | None = None
         self._closed = False
         self._within = False
-        self._batch = ""
-        self._last: Entry | None = None
+        self._entries: Sequence[Entry] = ()
         try:
-            with database.failures(address):
+            with failures(address):
                 if not database.exists(self.connection, address):
                     self._make(create)
         except LedgerError:
@@ -93,7 +92,7 @@ class PostgresStore:
         if self._connection is None:
             if self._within:
                 raise Interrupted("the ledger's connection was lost in the middle")
-            self._connection = database.connect(self.address)
+            self._connection = connect(self.address)
         return self._connection
 
     def disconnect(self) -> None:
@@ -119,36 +118,32 @@ class PostgresStore:
         return nullcontext() if self.lock is None else self.lock.held()
 
     @contextmanager
-    def writing(self, durable: bool) -> Iterator[Mark]:
+    def writing(self, after: int, durable: bool) -> Iterator[Since]:
         """One transaction, always durable: what any process can see is then never lost."""
-        self._batch, self._last = uuid4().hex, None
-        with self._transaction(database.begin) as head:
-            yield head
+        self._entries = ()
+        with self._transaction(after) as since:
+            yield since
             connection = self.connection
-        try:
-            with self._using():
-                database.commit(connection)
-        except LedgerError:
-            if not self._stored():
-                raise
+            if not self._entries:
+                connection.execute("ROLLBACK")
+        if self._entries:
+            self._commit(connection)
 
-    @contextmanager
-    def reading(self) -> Iterator[Mark]:
-        """One consistent view of the ledger."""
-        with self._transaction(database.view) as head:
-            yield head
-            self.connection.execute("ROLLBACK")
+    def since(self, after: int) -> Since:
+        """What is new, in one consistent view of the ledger."""
+        with self._using():
+            return database.view(self.connection, self.address, after)
 
     def rows(self, after: int, limit: int | None = None) -> list[tuple[Any, ...]]:
         """The rows above number `after`, in order."""
         with self._using():
-            return database.rows(self.connection, self.address, after, limit)
+            if self._within:
+                return database.rows(self.connection, self.address, after, limit)
+            return database.view(self.connection, self.address, after, limit)[1]
 
     def insert(self, entries: Sequence[Entry]) -> None:
-        """Write entries and the new head, inside a transaction."""
-        self._last = entries[-1]
-        with self._using():
-            database.insert(self.connection, self.address, entries, self._batch)
+        """Have entries and the new head written at the end of the transaction, with its commit."""
+        self._entries = entries
 
     def anchor(self) -> Mark | None:
         """The last durable entry that this machine noted."""
@@ -165,7 +160,7 @@ class PostgresStore:
         try:
             # The anchor first: it is written after the entries, so it is never ahead of them.
             anchor = None if self.lock is None else self.lock.settled()
-            with database.failures(self.address), database.connect(self.address) as connection:
+            with failures(self.address), connect(self.address) as connection:
                 database.read(connection, self.address, check)
             check.marks(anchor, seen)
         except LedgerError as error:
@@ -176,37 +171,45 @@ class PostgresStore:
     def _using(self) -> Iterator[None]:
         """Use the connection; whatever goes wrong, the transaction ends with it."""
         try:
-            with database.failures(self.address):
+            with failures(self.address):
                 yield
         except BaseException:
             self.disconnect()
             raise
 
     @contextmanager
-    def _transaction(self, begin: Callable[[Connection[Any], Address], Mark]) -> Iterator[Mark]:
+    def _transaction(self, after: int) -> Iterator[Since]:
         """Everything over one connection: on a new one it would be outside the transaction."""
         with self._using():
-            head = begin(self.connection, self.address)
+            since = database.begin(self.connection, self.address, after)
             self._within = True
             try:
-                yield head
+                yield since
             finally:
                 self._within = False
 
-    def _stored(self) -> bool:
+    def _commit(self, connection: Connection[Any]) -> None:
+        batch = uuid4().hex
+        try:
+            with self._using():
+                database.commit(connection, self.address, self._entries, batch)
+        except LedgerError:
+            if not self._stored(batch):
+                raise
+
+    def _stored(self, batch: str) -> bool:
         """Whether what was written last is there, though its commit was not seen to succeed."""
         try:
-            return self._last is not None and _patiently(self._found)
+            return _patiently(lambda: self._found(batch))
         except LedgerError as error:
             raise LedgerError(
                 f"it is not known whether the last entries were stored: {error.message}",
                 hint="what was stored stays spent; adomnia budget says how much that is",
             ) from error
 
-    def _found(self) -> bool:
-        assert self._last is not None
+    def _found(self, batch: str) -> bool:
         with self._using():
-            return database.written(self.connection, self.address, self._last, self._batch)
+            return database.written(self.connection, self.address, self._entries[-1], batch)
 
     def _make(self, create: bool) -> None:
         if self.lock is not None:

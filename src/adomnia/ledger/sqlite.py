@@ -14,7 +14,7 @@ from adomnia.ledger.check import Check
 from adomnia.ledger.entry import Entry
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.lock import Lock, unusable
-from adomnia.ledger.store import Mark, only_head
+from adomnia.ledger.store import Mark, Since, only_head
 from adomnia.ledger.stored import StoredJournal
 
 __all__ = ["SqliteJournal", "SqliteStore"]
@@ -103,26 +103,25 @@ class SqliteStore:
         return self.lock.held()
 
     @contextmanager
-    def writing(self, durable: bool) -> Iterator[Mark]:
+    def writing(self, after: int, durable: bool) -> Iterator[Since]:
         """One transaction; on disk afterwards if it is durable."""
         with _failures(self.path):
             self.connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             self.connection.execute("BEGIN IMMEDIATE")
         try:
-            yield self._head()
+            yield self._head(), self.rows(after)
             with _failures(self.path):
                 self.connection.execute("COMMIT")
         except BaseException:
             self.disconnect()  # rolls back, also where ROLLBACK itself would fail
             raise
 
-    @contextmanager
-    def reading(self) -> Iterator[Mark]:
-        """One consistent view of the file."""
+    def since(self, after: int) -> Since:
+        """What is new, in one consistent view of the file."""
         with _failures(self.path):
             self.connection.execute("BEGIN")
             try:
-                yield self._head()
+                return self._head(), self.rows(after)
             finally:
                 self.connection.execute("ROLLBACK")
 

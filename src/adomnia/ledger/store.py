@@ -10,10 +10,13 @@ from adomnia.errors import LedgerError
 from adomnia.ledger.check import Check
 from adomnia.ledger.entry import Entry
 
-__all__ = ["Mark", "Store", "only_head"]
+__all__ = ["Mark", "Since", "Store", "only_head"]
 
 Mark = tuple[int, str]
 """The number and digest of an entry: all that is before it is held by it."""
+
+Since = tuple[Mark, list[tuple[Any, ...]]]
+"""The head, and the rows above a number, in order: what a journal that stood there has missed."""
 
 
 class Store(Protocol):
@@ -23,16 +26,17 @@ class Store(Protocol):
         """Queue with the other writers of this machine; taken before the journal's own turn."""
         ...
 
-    def writing(self, durable: bool) -> AbstractContextManager[Mark]:
-        """One transaction, alone among all writers: gives the head, and commits at its end.
+    def writing(self, after: int, durable: bool) -> AbstractContextManager[Since]:
+        """One transaction, alone among all writers: gives what is new above number `after`, and
+        commits at its end.
 
         Durable afterwards, if that was asked. What is raised inside, or by the commit, means
         that nothing was stored, or that nobody can know.
         """
         ...
 
-    def reading(self) -> AbstractContextManager[Mark]:
-        """One consistent view: gives the head in it."""
+    def since(self, after: int) -> Since:
+        """What is new above number `after`, in one consistent view."""
         ...
 
     def rows(self, after: int, limit: int | None = None) -> list[tuple[Any, ...]]:

@@ -51,8 +51,8 @@ class StoredJournal:
 
     def account(self) -> Account:
         """What all entries so far add up to, those of other processes included."""
-        with self._mutex, self._store.reading() as head:
-            self._catch_up(head)
+        with self._mutex:
+            self._catch_up(*self._store.since(self._account.number))
             return self._account.snapshot()
 
     def verify(self) -> Verification:
@@ -101,8 +101,8 @@ class StoredJournal:
 
     def _write(self, batch: list[Pending], durable: bool) -> list[Outcome]:
         try:
-            with self._store.writing(durable) as head:
-                self._catch_up(head)
+            with self._store.writing(self._account.number, durable) as (head, rows):
+                self._catch_up(head, rows)
                 self._not_behind()
                 outcomes, written = self._decided(batch, head)
                 if written:
@@ -130,7 +130,7 @@ class StoredJournal:
             except Exception as error:
                 outcomes.append(error)
                 self._account = Account()  # it may hold some of them, or half of one
-                self._catch_up(head)
+                self._catch_up(head, self._store.rows(0))
                 self._take(written)
                 continue
             outcomes.append(entries)
@@ -151,16 +151,15 @@ class StoredJournal:
         for entry in entries:
             self._account.add(entry)
 
-    def _catch_up(self, head: Mark) -> None:
+    def _catch_up(self, head: Mark, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add what was written since, by whichever process, and check that it is all."""
         if head[0] < self._seen[0]:
             raise _behind(head[0], f"this process saw entry {self._seen[0]}")
-        if head[0] != self._account.number:
-            for row in self._store.rows(self._account.number):
-                entry = parsed(row)
-                if entry.number == self._seen[0] and entry.digest != self._seen[1]:
-                    raise LedgerError(f"entry {entry.number} is not the one this process saw")
-                self._account.add(entry)
+        for row in rows:
+            entry = parsed(row)
+            if entry.number == self._seen[0] and entry.digest != self._seen[1]:
+                raise LedgerError(f"entry {entry.number} is not the one this process saw")
+            self._account.add(entry)
         if head != (self._account.number, self._account.digest):
             raise LedgerError(
                 f"the journal ends at {self._account.number} but its head says {head[0]}",

@@ -1,5 +1,5 @@
 """Attempts on what engines make of a table: groups that merge, units that count twice, types that
-one row decides. What does not hold yet is marked; the rest held."""
+one row decides."""
 
 from __future__ import annotations
 

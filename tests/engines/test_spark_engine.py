@@ -254,7 +254,7 @@ def test_addresses_that_say_too_little_or_too_much(url):
 
 def test_what_is_missing_is_said(monkeypatch, tmp_path):
     spark_session.shared()
-    with pytest.raises(PolicyError, match="already has a Spark application at spark:..local"):
+    with pytest.raises(PolicyError, match="already has a Spark application at spark://local"):
         Spark("spark://local[1]?path=/nothing", "p", {})
     with pytest.raises(PolicyError, match="cannot be read"):
         Spark(f"{spark_session.ADDRESS}?path={tmp_path}/nothing", "p", {})

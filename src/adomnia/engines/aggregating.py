@@ -15,6 +15,7 @@ from adomnia.engines.contingency import Axes, Contingency, tables_of
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.engine import Cells, Histogram, Keyed, Request
 from adomnia.engines.statement import aggregates, listing, shift
+from adomnia.errors import PolicyError
 from adomnia.queries.expression import Expr
 from adomnia.queries.measurement import Primitive, Quantile, primitives
 from adomnia.schema.sealed import Sealed
@@ -28,6 +29,8 @@ class Aggregating(ABC):
 
     _dialect: Dialect
     _types: Mapping[str, str]
+    _varied: frozenset[str] = frozenset()
+    """Columns, in small letters, that have several types in several files."""
 
     @abstractmethod
     def _rows(self, statement: str) -> Sequence[tuple[Any, ...]]:
@@ -49,7 +52,7 @@ class Aggregating(ABC):
     def measure(self, request: Request) -> tuple[Cells, ...]:
         """One pass over the rows; components of each measurement on all cells, sealed."""
         needed = _needed(request)
-        rows = self._rows(aggregates(request, needed, self._types, self._dialect))
+        rows = self._rows(self._aggregates(request, needed))
         cell, cells = grid(request.keys, rows)
         columns = {
             part: lay_out(cell, values, cells)
@@ -60,13 +63,14 @@ class Aggregating(ABC):
 
     def histogram(self, request: Request, quantile: Quantile) -> Histogram:
         """The values of an expression in each cell, sorted, with their counts, sealed."""
+        self._tells_units(request.table)
         found = self._arrays(listing(request, quantile.argument, self._types, self._dialect))
         return Sealed(split(request.keys, list(found)))
 
     def keyed(self, request: Request) -> Keyed:
         """All keys that occur, with the components of all measurements, sealed."""
         needed = _needed(request)
-        rows = self._rows(aggregates(request, needed, self._types, self._dialect))
+        rows = self._rows(self._aggregates(request, needed))
         columns = _columns(request, needed, rows)
         parts = list(combined(request.measurements, columns, _shifts(needed)))
         keys = [tuple(row[: len(request.keys)]) for row in rows]
@@ -75,9 +79,20 @@ class Aggregating(ABC):
     def contingency(self, table: Table, keys: tuple[Expr, ...], axes: Axes) -> Contingency:
         """All marginals of the keys over their public values, sealed, from one pass."""
         request = Request(table, None, keys, ())
-        statement = aggregates(request, [Primitive("rows")], self._types, self._dialect)
-        *columns, counts = self._arrays(statement)
+        *columns, counts = self._arrays(self._aggregates(request, [Primitive("rows")]))
         return tables_of([column.tolist() for column in columns], counts.astype(np.int64), axes)
+
+    def _aggregates(self, request: Request, needed: Sequence[Primitive]) -> str:
+        self._tells_units(request.table)
+        return aggregates(request, needed, self._types, self._dialect)
+
+    def _tells_units(self, table: Table) -> None:
+        """Refuse a unit that may have one name here and another there: 7 and 7.0 are two texts."""
+        if table.unit is not None and table.unit.lower() in self._varied:
+            raise PolicyError(
+                f"the unit {table.unit!r} has another type in another file",
+                "write it as one type in all files",
+            )
 
 
 def _needed(request: Request) -> list[Primitive]:

@@ -67,9 +67,11 @@ def _dates(day: str, dates: Dates, dialect: Dialect) -> str:
 
 
 def _clamped(value: str, low: str, high: str) -> str:
-    # Most rows lie inside, and are done with the first test; NULL meets none.
-    outside = f"WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high}"
-    return f"CASE WHEN {value} BETWEEN {low} AND {high} THEN {value} {outside} END"
+    # NULL meets no test and stays; without a branch for it an engine sees that the result is
+    # between the bounds, and adds up and multiplies such numbers about twice as fast.
+    return (
+        f"CASE WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high} ELSE {value} END"
+    )
 
 
 def _categories(column: str, categories: Categories, kind: str, dialect: Dialect) -> str:

@@ -4,7 +4,7 @@ Names and delimiter come from the first line alone, which is public; nothing is 
 rows. Only a quote that is left open joins lines of the file to one row: rows are what the file's
 quoting makes of it (`clean.md`). A row that is too short is filled with NULL, one
 that is too long is cut or left out. Text that is not UTF-8 is read line by line as Latin-1, so
-that every byte has a meaning.
+that every byte has a meaning. What a folder is named for (`year=2020`) is text, too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import BinaryIO, cast
 
 from adomnia.engines.clean import known
 from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.files import pattern
+from adomnia.engines.files import partitions, pattern
 from adomnia.engines.literals import literal, quoted
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Categories, Dates, Domain, Grid
@@ -35,19 +35,23 @@ def reader(files: Iterable[Path], known: Iterable[str], plain: bool = False) -> 
     Where columns are known, the first line must have one of them: else it may be a row. Files
     without quotes are `plain`, and can be read by several threads.
     """
-    parts: dict[tuple[str, tuple[str, ...]], list[Path]] = {}
+    parts: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[Path]] = {}
     for file in files:
-        parts.setdefault(_header(file), []).append(file)
+        keys = tuple(folder.partition("=")[0] for folder in partitions(file))
+        parts.setdefault((*_header(file), keys), []).append(file)
     wanted = set(known)
-    if wanted and not any(wanted & {*names} for _, names in parts):
+    if wanted and not any(wanted & {*names} for _, names, _ in parts):
         raise PolicyError("the first line of the source names no column of the policy",
                           "a CSV file begins with a line of column names")  # fmt: skip
     return " UNION ALL BY NAME ".join(
-        _read(listed, names, delimiter, plain) for (delimiter, names), listed in parts.items()
+        _read(listed, names, delimiter, plain, bool(keys))
+        for (delimiter, names, keys), listed in parts.items()
     )
 
 
-def _read(files: list[Path], names: tuple[str, ...], delimiter: str, plain: bool) -> str:
+def _read(
+    files: list[Path], names: tuple[str, ...], delimiter: str, plain: bool, keys: bool
+) -> str:
     listed = ", ".join(literal(pattern(file)) for file in files)
     columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)
     # Several threads refuse line breaks inside quotes when short rows are filled.
@@ -55,7 +59,8 @@ def _read(files: list[Path], names: tuple[str, ...], delimiter: str, plain: bool
         f"SELECT * FROM read_csv([{listed}], columns = {{{columns}}}, auto_detect = false, "
         f"header = true, delim = {literal(delimiter)}, quote = '\"', escape = '\"', "
         "ignore_errors = true, null_padding = true, strict_mode = false, "
-        f"parallel = {literal(plain)})"
+        f"parallel = {literal(plain)}, hive_partitioning = {literal(keys)}, "
+        "hive_types_autocast = false)"
     )
 
 
@@ -90,7 +95,8 @@ def readable(files: Iterable[Path], room: Path) -> tuple[list[Path], bool]:
     out, plain = [], True
     for number, file in enumerate(files):
         unicode, quotes = _inspected(file)
-        out.append(file if unicode else _copied(file, room / f"{number}-{file.name}"))
+        copy = Path(room, str(number), *partitions(file), file.name)
+        out.append(file if unicode else _copied(file, copy))
         plain = plain and not quotes
     return out, plain
 
@@ -116,6 +122,7 @@ def _decodes(decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = Fal
 
 def _copied(file: Path, copy: Path) -> Path:
     plain = copy.with_name(copy.name.removesuffix(".gz").removesuffix(".GZ"))
+    plain.parent.mkdir(parents=True)
     with _opened(file) as source, plain.open("wb") as target:
         for line in source:
             target.write(_decoded(line).encode())

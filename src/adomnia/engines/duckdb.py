@@ -142,7 +142,7 @@ class DuckDB(Aggregating):
         if self._source.kind == "database":
             self._attach(table)
         elif self._source.kind == "parquet":
-            reader = parquet.reader(self._connection, self._source.files)
+            reader, self._varied = parquet.reader(self._connection, self._source.files, domains)
             self._connection.execute(f"CREATE VIEW {DATA} AS {reader}")
         else:
             self._load(domains)
@@ -160,13 +160,16 @@ class DuckDB(Aggregating):
         path = self._source.path
         self._connection.execute(f"ATTACH {literal(path)} AS source (READ_ONLY)")
         try:
-            self._connection.execute(f"CREATE VIEW {DATA} AS SELECT * FROM source.{quoted(table)}")
+            types = self._described(f"source.{quoted(table)}")
         except duckdb.CatalogException:
             missing = True
         else:
             missing = False
         if missing:
             raise PolicyError(f"the source {path!r} has no table {table!r}", "check [data]")
+        columns = ", ".join(DUCKDB.read(name, declared) for name, declared in types.items())
+        reader = f"SELECT {columns} FROM source.{quoted(table)}"
+        self._connection.execute(f"CREATE VIEW {DATA} AS {reader}")
 
     def _load(self, domains: Mapping[str, Domain]) -> None:
         """Text is typed by the policy, so that no row can make the reader fail."""
@@ -193,6 +196,7 @@ class DuckDB(Aggregating):
 
     def _cubes(self, request: Request, axes: Axes, cubes: Sequence[Subset]) -> list[Counts]:
         """The cells of these cubes, counted in one pass over the rows."""
+        self._tells_units(request.table)
         statement = numbering(request, axes, cubes, self._types, self._dialect)
         shapes = [tuple(len(axes[place]) for place in cube) for cube in cubes]
 

@@ -38,6 +38,17 @@ class DuckDBDialect(Dialect):
             return "decimal"
         return "moment" if name.startswith("TIMESTAMP") else "other"
 
+    def read(self, name: str, declared: str) -> str:
+        """A column of a database: text without its collation, and so is what may hold some."""
+        column = self.quoted(name)
+        if declared == "VARCHAR":
+            return f"{column} COLLATE C AS {column}"
+        if declared.endswith((")", "]")) and self.family(declared) == "other":
+            return f"TRY_CAST({column} AS VARCHAR) COLLATE C AS {column}"
+        return column
+
+    # Safe casts
+
     def number(self, column: str, kind: str) -> str:
         """A column as floating point; infinities and NaN stay."""
         if kind == "text":

@@ -11,7 +11,7 @@ from pathlib import Path
 from adomnia.engines.quiet import quietly
 from adomnia.errors import MachineryError, PolicyError
 
-__all__ = ["Source", "find", "pattern", "unreadable", "version"]
+__all__ = ["Source", "find", "partitions", "pattern", "unreadable", "version"]
 
 SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "parquet": (".parquet", ".pq"),
@@ -32,10 +32,11 @@ class Source:
 
 def find(path: str) -> Source:
     """The files that a path names: one, those of a folder, or those a pattern matches."""
-    files = quietly(lambda: _listed(path), lambda kind: unreadable(path, kind))
+    files = quietly(lambda: _listed(path), lambda kind: unreadable(_shown(path), kind))
     kinds = {_kind(file) for file in files}
     if not files:
-        raise PolicyError(f"the source {path!r} has no file", f"check source in [data]; {HINT}")
+        message = f"the source {_shown(path)!r} has no file"
+        raise PolicyError(message, f"check source in [data]; {HINT}")
     if len(kinds) > 1:
         raise PolicyError(f"the source {path!r} mixes files of several kinds", HINT)
     kind = kinds.pop()
@@ -62,6 +63,16 @@ def _listed(path: str) -> list[Path]:
 def _kind(file: Path) -> str | None:
     name = file.name.lower()
     return next((kind for kind, ends in SUFFIXES.items() if name.endswith(ends)), None)
+
+
+def _shown(path: str) -> str:
+    """A path that names no file: with a sign of addresses it may be one, and hold a password."""
+    return "…" if {*path} & {*"=&;#@"} else path
+
+
+def partitions(file: Path) -> tuple[str, ...]:
+    """The folders above a file that each say the value of a column, such as `year=2020`."""
+    return tuple(part for part in file.parent.parts if part.count("=") == 1 and part[0] != "=")
 
 
 def pattern(file: Path) -> str:

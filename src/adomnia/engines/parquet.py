@@ -1,4 +1,8 @@
-"""Parquet files: all of one schema, or of several that are brought together by name."""
+"""Parquet files: all of one schema, or of several that are brought together by name.
+
+No file decides how another is read (`clean.md`, Claim 6): the values that folders are named for
+(`year=2020`) are text, and a column that has several types is read in each file by itself.
+"""
 
 from __future__ import annotations
 
@@ -8,42 +12,65 @@ from typing import Any
 
 import duckdb
 
+from adomnia.engines.clean import clean
 from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.files import pattern
+from adomnia.engines.files import partitions, pattern
 from adomnia.engines.literals import literal, quoted
+from adomnia.schema.domain import Domain, Grid, Open
 
 __all__ = ["reader"]
 
 _SMALL = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+"""Types whose values are the same, as numbers and as text, in 64 bits."""
 
 
-def reader(connection: duckdb.DuckDBPyConnection, files: Iterable[Path]) -> str:
-    """The SQL that reads the files' columns by name.
+def reader(
+    connection: duckdb.DuckDBPyConnection, files: Iterable[Path], domains: Mapping[str, Domain]
+) -> tuple[str, frozenset[str]]:
+    """The SQL that reads the files' columns by name, and which of them have several types.
 
-    A column that has different types in different files is read as one that holds them all.
+    Those are given in small letters: DuckDB takes names that differ by case alone for one.
     """
-    import pyarrow.parquet  # noqa: PLC0415 (slow to import)
-
     parts: dict[Any, list[Path]] = {}
     for file in files:
-        schema = pyarrow.parquet.read_schema(file)
-        parts.setdefault(tuple(zip(schema.names, map(str, schema.types), strict=True)), []).append(
-            file
-        )
+        parts.setdefault(_schema(file), []).append(file)
     texts = [_read(listed) for listed in parts.values()]
     if len(texts) == 1:
-        return f"SELECT * FROM {texts[0]}"
+        return f"SELECT * FROM {texts[0]}", frozenset()
     kinds = [_types(connection, text) for text in texts]
-    names = dict.fromkeys(name for types in kinds for name in types)
-    common = {name: _common({t[name] for t in kinds if name in t}) for name in names}
-    return " UNION ALL BY NAME ".join(
-        f"SELECT {', '.join(_cast(name, common[name]) for name in types)} FROM {text}"
+    found: dict[str, set[str]] = {}
+    for types in kinds:
+        for name, declared in types.items():
+            found.setdefault(name.lower(), set()).add(declared)
+    varied = frozenset(name for name, each in found.items() if len(each) > 1 and not each <= _SMALL)
+    known = {name.lower(): domain for name, domain in domains.items()}
+
+    def column(name: str, declared: str) -> str:
+        if name.lower() not in varied:
+            return quoted(name)  # UNION makes small types one
+        return f"{_alone(name, declared, known.get(name.lower(), Open()))} AS {quoted(name)}"
+
+    selects = (
+        f"SELECT {', '.join(column(*pair) for pair in types.items())} FROM {text}"
         for text, types in zip(texts, kinds, strict=True)
     )
+    return " UNION ALL BY NAME ".join(selects), varied
+
+
+def _schema(file: Path) -> tuple[Any, ...]:
+    """What a file has columns of: as they are stored, and by the folders that it lies in."""
+    import pyarrow.parquet  # noqa: PLC0415 (slow to import)
+
+    stored = pyarrow.parquet.read_metadata(file).schema
+    leaves = (stored.column(place) for place in range(len(stored)))
+    columns = ((leaf.path, leaf.physical_type, str(leaf.logical_type)) for leaf in leaves)
+    return *columns, *(folder.partition("=")[0] for folder in partitions(file))
 
 
 def _read(files: list[Path]) -> str:
-    return f"read_parquet([{', '.join(literal(pattern(file)) for file in files)}])"
+    listed = ", ".join(literal(pattern(file)) for file in files)
+    keys = literal(bool(partitions(files[0])))
+    return f"read_parquet([{listed}], hive_partitioning = {keys}, hive_types_autocast = false)"
 
 
 def _types(connection: duckdb.DuckDBPyConnection, text: str) -> Mapping[str, str]:
@@ -51,16 +78,11 @@ def _types(connection: duckdb.DuckDBPyConnection, text: str) -> Mapping[str, str
     return {str(row[0]): str(row[1]) for row in found}
 
 
-def _common(types: set[str]) -> str | None:
-    """The type for all of them, to which any value can be cast; None where they are the same."""
-    if len(types) == 1:
-        return None
-    if types <= _SMALL:
-        return "BIGINT"
-    numbers = all(DUCKDB.family(name) in ("integer", "real", "decimal") for name in types)
-    return "DOUBLE" if numbers else "VARCHAR"
-
-
-def _cast(name: str, target: str | None) -> str:
-    column = quoted(name)
-    return column if target is None else f"TRY_CAST({column} AS {target}) AS {column}"
+def _alone(name: str, declared: str, domain: Domain) -> str:
+    """What the domain makes of a column of this type; cleaning it again changes nothing."""
+    if not isinstance(domain, Grid):
+        return clean(name, domain, declared, DUCKDB)
+    column, kind = quoted(name), DUCKDB.family(declared)
+    if kind == "other":
+        column, kind = DUCKDB.words(column, kind), "text"
+    return DUCKDB.number(column, kind)

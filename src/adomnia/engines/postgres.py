@@ -39,11 +39,12 @@ __all__ = ["PostgreSQL"]
 _TABLES = """
 SELECT c.oid, n.nspname, c.relname,
        has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE'),
-       has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
+       has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT'),
+       n.nspname || '.' || c.relname = %s::text
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname <> 'information_schema'
   AND n.nspname !~ '^pg_' AND %s::text IN (c.relname, n.nspname || '.' || c.relname)
-ORDER BY n.nspname <> 'public'
+ORDER BY n.nspname
 """
 
 # A domain is what it stands on; a column that the role may not read is none.
@@ -186,7 +187,9 @@ class PostgreSQL(Aggregating):
         encoding, folding = _one(connection.execute(_SERVER))
         if encoding != "UTF8":
             raise PolicyError(f"the database {self._place} is not in UTF8", "make it one that is")
-        self._table = _relation(connection.execute(_TABLES, [table]).fetchall(), table, self._place)
+        self._table = _relation(
+            connection.execute(_TABLES, [table, table]).fetchall(), table, self._place
+        )
         self._types = dict(connection.execute(_COLUMNS, [self._table.oid]).fetchall())
         self._dialect = dialect = PostgresDialect(folding or "C")
         columns = [dialect.read(name, kind) for name, kind in self._types.items()]
@@ -214,11 +217,14 @@ class PostgreSQL(Aggregating):
 
 
 def _relation(found: Sequence[Any], table: str, where: str) -> _Relation:
-    readable = [_Relation(*facts) for *facts, may_read in found if may_read]
+    """The table of this name. One that is named with its schema comes before one whose own name
+    has a dot in it; else the name must be of one table alone: anybody may have made the other."""
+    found = [row for row in found if row[-1]] or found
+    readable = [_Relation(*facts) for *facts, may_read, _ in found if may_read]
     if not readable:
         told = "the role may not read" if found else "there is no"
         raise PolicyError(f"{told} table {table!r} at {where}", "check table in [data]")
-    if len(readable) > 1 and readable[0].schema != "public":
+    if len(readable) > 1:
         schemas = ", ".join(relation.schema for relation in readable)
         raise PolicyError(
             f"there are several tables {table!r} at {where}, in {schemas}",

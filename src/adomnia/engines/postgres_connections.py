@@ -27,6 +27,8 @@ TIMEOUT = 600_000
 """How long a statement may take, in milliseconds, unless the address or the role says."""
 
 HIDDEN = "postgresql://…"
+OTHERS = {*"=&;#@ "}
+"""Signs that no name has, but what belongs after one in an address that is badly written."""
 
 SETTINGS = {
     "search_path": "pg_catalog, pg_temp",
@@ -42,6 +44,12 @@ SETTINGS = {
 of a question takes longer than computing them."""
 
 
+_LIMIT = f"""
+SELECT set_config('statement_timeout', '{TIMEOUT}', true)
+WHERE current_setting('statement_timeout') = '0'
+"""
+
+
 def place(url: str) -> str:
     """An address as it may be shown: without role, password and options.
 
@@ -54,7 +62,7 @@ def place(url: str) -> str:
     except driver.Error:
         return HIDDEN
     host, port, name = (str(known.get(part) or "") for part in ("host", "port", "dbname"))
-    if "@" in host + name or not (port + "0").isdecimal():
+    if OTHERS & {*host, *name} or not (port + "0").isdecimal():
         return HIDDEN
     return f"postgresql://{host}{':' if port else ''}{port}/{name}"
 
@@ -116,10 +124,6 @@ class Connections:
             client_encoding="UTF8",
             **{name: value for name, value in named.items() if name not in known},
         )
-        connection.execute("SET default_transaction_read_only = on")
-        found = connection.execute("SELECT current_setting('statement_timeout')").fetchone()
-        if found == ("0",):
-            connection.execute(f"SET statement_timeout = {TIMEOUT}".encode())
         return connection
 
     def _return(self, connection: psycopg.Connection[Any]) -> None:
@@ -135,8 +139,10 @@ class Connections:
 
 
 def _begin(connection: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
+    """Nothing is set for longer than a transaction: a pool before the server may give each of
+    ours to another of its own connections, and take ours for others."""
     settings = "".join(f"SET LOCAL {name} = {value}; " for name, value in SETTINGS.items())
     # The first query fixes the moment that all of them see.
-    begin = f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {settings}SELECT 1"
+    begin = f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {settings}{_LIMIT}"
     connection.execute(begin.encode())
     return connection

@@ -30,12 +30,15 @@ from adomnia.schema.domain import Domain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import StructField, StructType
 
 __all__ = ["Spark"]
 
 GROUP = "spark.jobGroup.id"
 """The property of a thread by which its jobs can be ended."""
+
+FIXED = "__CHAR_VARCHAR_TYPE_STRING"
+"""What is kept of a text's type beside it."""
 
 
 class Spark(Aggregating):
@@ -133,7 +136,13 @@ def _types(schema: StructType) -> dict[str, str]:
         raise PolicyError("two columns differ by case alone, or not at all", "rename one")
     if any(name.lower().startswith("adomnia ") for name in names):
         raise PolicyError("a column's name begins with 'adomnia '", "rename it")
-    return {field.name: field.dataType.simpleString() for field in schema.fields}
+    return {field.name: _declared(field) for field in schema.fields}
+
+
+def _declared(field: StructField) -> str:
+    """The type of a column; that a text is of fixed length, Spark keeps beside it."""
+    declared, beside = field.dataType.simpleString(), field.metadata.get(FIXED, "")
+    return str(beside) if declared == "string" and beside.startswith("char") else declared
 
 
 def _check(types: Mapping[str, str], domains: Mapping[str, Domain]) -> None:

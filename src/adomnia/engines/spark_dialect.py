@@ -45,6 +45,8 @@ class SparkDialect(Dialect):
         column, kind = self.quoted(name), self.family(declared)
         if kind == "other":
             return f"CAST({column} AS STRING) AS {column}"
+        if declared.startswith("char"):  # padded with spaces to its length, which mean nothing
+            return f"RTRIM(CAST({column} AS STRING COLLATE UTF8_BINARY)) AS {column}"
         if kind == "text" and declared != "string":
             return f"CAST({column} AS STRING COLLATE UTF8_BINARY) AS {column}"
         return column
@@ -147,9 +149,18 @@ class SparkDialect(Dialect):
     # Text, days, units
 
     def like(self, text: str, pattern: str, ignore_case: bool) -> str:
-        """Whether a text matches a pattern; Spark refuses to escape what needs no escape."""
-        plain = re.sub(r"\\([^%_\\])", r"\1", pattern, flags=re.DOTALL)
-        return f"({text} {'ILIKE' if ignore_case else 'LIKE'} {self.constant(plain)})"
+        """Whether a text matches a pattern, in steps that no text can make many.
+
+        Spark's own LIKE tries every way to lay a pattern out. Here each part between two percent
+        signs is taken where it is first found, and never again elsewhere (`?>`): if any way fits,
+        this one does. All but the parts is the same in small letters.
+        """
+        first, *parts = _parts(pattern)
+        form = f"(?s)^{first}"
+        if parts:
+            form += "".join(f"(?>.*?{part})" for part in parts[:-1]) + f".*{parts[-1]}"
+        found = self.constant(f"{form}(?!.)")
+        return f"(LOWER({text}) RLIKE LOWER({found}))" if ignore_case else f"({text} RLIKE {found})"
 
     def extract(self, part: str, day: str) -> str:
         """A part of a day as a whole number; Spark's own weeks begin with Sunday, the first day."""
@@ -169,6 +180,19 @@ class SparkDialect(Dialect):
     def matches(self, text: str, pattern: str) -> str:
         """Whether a text has a part that matches a regular expression."""
         return f"{text} RLIKE {self.constant(pattern)}"
+
+
+def _parts(pattern: str) -> list[str]:
+    """What stands between the percent signs of a pattern of LIKE, as regular expressions."""
+    parts = [""]
+    for escaped, sign in re.findall(r"(\\?)(.)", pattern, re.DOTALL):
+        if sign == "%" and not escaped:
+            parts.append("")
+        elif sign == "_" and not escaped:
+            parts[-1] += "."
+        else:
+            parts[-1] += sign if sign.isalnum() or ord(sign) > 127 else f"\\{sign}"
+    return parts
 
 
 def _trimmed(column: str) -> str:

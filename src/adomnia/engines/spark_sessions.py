@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Address", "address", "application", "own"]
 
+HIDDEN = "spark://…"
+
 HINT = "for example spark://host:7077?path=/data/people.parquet, or spark://local[4]?path=…"
 
 SETTINGS = {
@@ -35,6 +37,7 @@ SETTINGS = {
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.parser.quotedRegexColumnNames": "false",
     "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # no row decides a type
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # else old days are errors
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
     "spark.sql.files.ignoreCorruptFiles": "false",
@@ -64,7 +67,12 @@ class Address:
     @property
     def place(self) -> str:
         """The address as it may be shown: settings can hold secrets."""
-        return f"spark://{self.master.removeprefix('spark://')}"
+        return _place(self.master)
+
+
+def _place(master: str) -> str:
+    """A master as it may be shown: one that is badly written may have a password in it."""
+    return HIDDEN if {*master} & {*"=&;#@"} else f"spark://{master.removeprefix('spark://')}"
 
 
 def address(url: str) -> Address:
@@ -134,7 +142,7 @@ def _running(where: Address) -> SparkContext | None:
     context: SparkContext | None = SparkContext._active_spark_context
     if context is not None and context.master != where.master:
         raise PolicyError(
-            f"this process already has a Spark application at {context.master}",
+            f"this process already has a Spark application at {_place(str(context.master))}",
             "Spark allows one in a process: end it, or hand in its session",
         )
     return context

@@ -1,13 +1,14 @@
 """What Spark reads: files, a table of its catalog, or a DataFrame that is handed in.
 
-Each is read through a session of our own. What tells that its data changed is known without
+Each is read through a session of our own. What its rows are must rest on the data alone: a plan
+that draws, cuts or numbers them is refused. What tells that its data changed is known without
 reading a row: the names, sizes and times of its files.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -51,10 +52,14 @@ def relation(source: Any, table: str) -> Relation:
 def _files(
     where: Address, session: SparkSession, table: str, leave: Callable[[], None]
 ) -> Relation:
-    """Parquet or ORC files, found anew each time; their columns are those of the first time."""
+    """Parquet or ORC files, found anew each time; their columns are those of the first time.
+
+    The columns are those of all files, or one of them would decide how the others are read: files
+    in which a column has different types are refused here.
+    """
     path = where.path or ""
     reader = session.read.format("orc" if path.rstrip("/").endswith(".orc") else "parquet")
-    schema = reader.load(path).schema
+    schema = reader.option("mergeSchema", True).load(path).schema
 
     def read() -> DataFrame:
         return reader.schema(schema).load(path)
@@ -69,7 +74,7 @@ def _table(
 
     def read() -> DataFrame:
         session.catalog.refreshTable(table)
-        return session.table(table)
+        return _steady(session.table(table))
 
     def state() -> object:
         stored = session.catalog.getTable(table).tableType in ("MANAGED", "EXTERNAL")
@@ -94,6 +99,7 @@ def _handed(source: Any, table: str) -> Relation:
     frame = source.table(table) if isinstance(source, SparkSession) else source
     if frame.isStreaming:
         raise PolicyError("a stream cannot be a source", "hand in a table")
+    _steady(frame)
     session, name = own(frame.sparkSession), f"adomnia_{uuid4().hex}"
     frame.createGlobalTempView(name)
     shared = f"{session.conf.get('spark.sql.globalTempDatabase', 'global_temp')}.{name}"
@@ -106,6 +112,53 @@ def _handed(source: Any, table: str) -> Relation:
         return session.table(shared)
 
     return Relation("handed in", session, read, lambda: (name, _listed(read())), leave)
+
+
+CUTTING = ("Sample", "GlobalLimit", "LocalLimit", "Offset", "Tail")
+"""Steps of a plan after which one row more or less is another choice among all."""
+
+
+DRAWING = ("MonotonicallyIncreasingID", "RandStr", "Rand", "Randn", "Shuffle", "SparkPartitionID",
+           "Uniform", "Uuid")  # fmt: skip
+"""Functions of a row's place among the others; with a known seed, of that alone."""
+
+
+def _steady(frame: DataFrame) -> DataFrame:
+    """The DataFrame, unless its plan makes other rows of the same data, or moves all for one."""
+    java: Any = frame._jdf
+    steps = [*_steps(java.queryExecution().analyzed())]
+    drawing = (name for step in steps if not step.deterministic() for name in _functions(step))
+    moving = {step.nodeName() for step in steps if _moves(step)} | ({*DRAWING} & {*drawing})
+    if moving:
+        raise PolicyError(
+            f"one row could move many others in a source with: {', '.join(sorted(moving))}",
+            "write it to a table, if the rows there are what shall be protected, and name that",
+        )
+    return frame
+
+
+def _steps(plan: Any) -> Iterator[Any]:
+    """All steps of a plan, and of those inside its expressions."""
+    yield plan
+    for inner in (plan.children(), plan.subqueries()):
+        for place in range(inner.size()):
+            yield from _steps(inner.apply(place))
+
+
+def _functions(step: Any) -> Iterator[str]:
+    """The names of all expressions in a step."""
+    found = [step.expressions()]
+    while found:
+        some = found.pop()
+        for place in range(some.size()):
+            yield some.apply(place).getClass().getSimpleName()
+            found.append(some.apply(place).children())
+
+
+def _moves(step: Any) -> bool:
+    if step.nodeName() == "Window":
+        return bool(step.partitionSpec().isEmpty())
+    return step.nodeName() in CUTTING
 
 
 def _listed(frame: DataFrame) -> object:

@@ -9,7 +9,7 @@ from adomnia.engines.dialect import Dialect
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.engine import Request
 from adomnia.engines.translate import Texts
-from adomnia.engines.units import Chosen, bounded, is_unit, per_unit
+from adomnia.engines.units import Chosen, bounded, per_unit, unit_present
 from adomnia.queries.expression import Expr, columns
 from adomnia.queries.measurement import Primitive, number
 from adomnia.queries.ranges import count_cells
@@ -119,8 +119,10 @@ def _aggregate(
     """The SQL of what is computed in a group; never NULL."""
     if primitive.argument is None:
         return "COUNT(*)"
-    if is_unit(primitive, cleaned.table):
-        return f"COUNT(DISTINCT {cleaned.dialect.quoted(str(cleaned.table.unit))})"
+    present = unit_present(primitive, cleaned.table)
+    if present is not None:
+        unit = cleaned.dialect.quoted(str(cleaned.table.unit))
+        return f"COUNT(DISTINCT CASE WHEN {texts.of(present)} THEN {unit} END)"
     if primitive.kind == "rows":
         return f"COUNT(*) FILTER (WHERE {texts.where(primitive.argument)})"
     text = texts.of(primitive.argument)

@@ -22,15 +22,18 @@ from dataclasses import dataclass
 from math import prod
 
 from adomnia.engines.dialect import Dialect
-from adomnia.queries.expression import Column, Expr
+from adomnia.queries.expression import Call, Column, Constant, Expr
 from adomnia.queries.measurement import Primitive
-from adomnia.queries.ranges import Text, count_cells
+from adomnia.queries.ranges import Truth, count_cells
 from adomnia.schema.table import Table
 
-__all__ = ["Chosen", "bounded", "is_unit", "per_unit"]
+__all__ = ["Chosen", "bounded", "per_unit", "unit_present"]
 
 ORDER, FIRST = "adomnia order", "adomnia first"
 """The columns by which a unit's rows are ordered, and with the first of them in each."""
+
+
+_TRUE, _FALSE = Constant(True, Truth()), Constant(False, Truth())
 
 
 def bounded(
@@ -123,15 +126,30 @@ class Chosen:
         )
 
 
-def is_unit(primitive: Primitive, table: Table) -> bool:
-    """Whether the primitive counts the units themselves."""
-    counted = primitive.argument
-    return (
-        primitive.kind == "distinct"
-        and isinstance(counted, Column)
-        and counted.name == table.unit
-        and counted.range == Text(None)
-    )
+def unit_present(primitive: Primitive, table: Table) -> Expr | None:
+    """Where a primitive counts units: whether a row's unit is counted. None where it does not.
+
+    A unit is what the engine takes for equal, here as in the bounds: its texts may be several
+    (1.0 and 1.00), so that it would count twice by what `clean` makes of it.
+    """
+    if primitive.kind != "distinct" or primitive.argument is None or table.unit is None:
+        return None
+    return _present(primitive.argument, table.unit)
+
+
+def _present(expr: Expr, unit: str) -> Expr | None:
+    """Whether it is the unit and not NULL, for an expression that is nothing else."""
+    if isinstance(expr, Column):
+        return _TRUE if expr.name == unit else None
+    if isinstance(expr, Constant):
+        return _FALSE if expr.value is None else None
+    if expr.op != "case":
+        return None
+    *branches, last = expr.args
+    args = [_present(arg, unit) if place % 2 else arg for place, arg in enumerate(branches)]
+    args.append(_present(last, unit))
+    known = tuple(arg for arg in args if arg is not None)
+    return Call("case", known, Truth()) if len(known) == len(args) else None
 
 
 def per_unit(
@@ -149,7 +167,7 @@ def per_unit(
     for primitive in needed:
         if primitive == Primitive("rows"):
             parts.append(f"CAST(COALESCE(SUM(LEAST({rows}, {table.max_rows})), 0) AS BIGINT)")
-        elif is_unit(primitive, table):
+        elif unit_present(primitive, table) == _TRUE:
             parts.append("COUNT(*)")
         else:
             return None

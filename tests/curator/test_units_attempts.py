@@ -8,6 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 from town import Town
 
+import adomnia
+from adomnia.errors import PolicyError
+
 UNIT = 'epsilon = 1e6\nunit = "person_id"\nmax_rows = 5\n'
 SURE = 10**4
 FILTERED = "SELECT COUNT(DISTINCT person_id) FILTER (WHERE sex = 'F') AS n FROM people"
@@ -49,3 +52,18 @@ def test_a_bound_of_rows_holds_for_a_person_who_is_written_in_two_ways(town: Tow
     assert [row[-1] for row in by_sex.rows] == [2, 0]
     whole = analyst.ask("SELECT COUNT(*) AS n FROM people", epsilon=SURE)
     assert whole.rows[0][0] == 5
+
+
+def test_a_unit_of_two_types_is_refused_before_anything_is_paid(town: Town) -> None:
+    write_one_person(town, [7.0, 8.0])
+    (town.folder / "people").mkdir()
+    whole = pq.read_table(town.folder / "people.parquet")
+    ids = pa.chunked_array([pa.array([7, 8], pa.int64())])
+    for name, table in (("a", whole), ("b", whole.set_column(0, "person_id", ids))):
+        pq.write_table(table, town.folder / "people" / f"{name}.parquet")
+    town.open(UNIT).close()
+    file = town.folder / "adomnia.toml"
+    file.write_text(file.read_text("utf-8").replace("people.parquet", "people"), "utf-8")
+    with pytest.raises(PolicyError, match="another type") as caught:
+        adomnia.open(file)
+    assert caught.value.line is not None

@@ -45,6 +45,8 @@ class Desk:
         with _located(policy, ("data", "source")):
             self.engine = open_engine(policy, source)
         self.table = _table(policy, self.engine.columns())
+        with _located(policy, ("privacy", "unit")):
+            self.engine.check(self.table)
         self.journal = open_journal(policy)
         self._binders = lru_cache(maxsize=64)(lambda _: lru_cache(maxsize=512)(self._bound))
         self._memories: dict[tuple[str, str], _Recalled] = {}

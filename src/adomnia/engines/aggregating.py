@@ -63,7 +63,7 @@ class Aggregating(ABC):
 
     def histogram(self, request: Request, quantile: Quantile) -> Histogram:
         """The values of an expression in each cell, sorted, with their counts, sealed."""
-        self._tells_units(request.table)
+        self.check(request.table)
         found = self._arrays(listing(request, quantile.argument, self._types, self._dialect))
         return Sealed(split(request.keys, list(found)))
 
@@ -83,10 +83,10 @@ class Aggregating(ABC):
         return tables_of([column.tolist() for column in columns], counts.astype(np.int64), axes)
 
     def _aggregates(self, request: Request, needed: Sequence[Primitive]) -> str:
-        self._tells_units(request.table)
+        self.check(request.table)
         return aggregates(request, needed, self._types, self._dialect)
 
-    def _tells_units(self, table: Table) -> None:
+    def check(self, table: Table) -> None:
         """Refuse a unit that may have one name here and another there: 7 and 7.0 are two texts."""
         if table.unit is not None and table.unit.lower() in self._varied:
             raise PolicyError(

@@ -196,7 +196,7 @@ class DuckDB(Aggregating):
 
     def _cubes(self, request: Request, axes: Axes, cubes: Sequence[Subset]) -> list[Counts]:
         """The cells of these cubes, counted in one pass over the rows."""
-        self._tells_units(request.table)
+        self.check(request.table)
         statement = numbering(request, axes, cubes, self._types, self._dialect)
         shapes = [tuple(len(axes[place]) for place in cube) for cube in cubes]
 

@@ -58,6 +58,10 @@ class Engine(Protocol):
         """The names of the table's columns and their declared types, without reading rows."""
         ...
 
+    def check(self, table: Table) -> None:
+        """Refuse a table about which no promise can be kept here, without reading rows."""
+        ...
+
     def version(self) -> str:
         """A text that changes when the data does."""
         ...

@@ -253,16 +253,24 @@ _LIKE_FLAGS = {False: re.DOTALL, True: re.DOTALL | re.IGNORECASE}
 
 
 def like_regex(pattern: str) -> str:
-    """The regular expression of an SQL LIKE pattern; a backslash takes the next sign literally."""
-    signs = {"%": ".*", "_": "."}
-    out, escaped = [], False
+    """The regular expression of an SQL LIKE pattern; a backslash takes the next sign literally.
+
+    What stands between two `%` is taken where it is first found and never looked for again: that
+    loses nothing, and without it a pattern of many `%` would take for ever.
+    """
+    parts, escaped = [""], False
     for sign in pattern:
         if sign == "\\" and not escaped:
             escaped = True
-            continue
-        out.append(re.escape(sign) if escaped else signs.get(sign, re.escape(sign)))
-        escaped = False
-    return "".join(out)
+        elif sign == "%" and not escaped:
+            parts.append("")
+        else:
+            parts[-1] += "." if sign == "_" and not escaped else re.escape(sign)
+            escaped = False
+    if len(parts) == 1:
+        return parts[0]
+    first, *middle, last = parts
+    return first + "".join(f"(?>.*?{part})" for part in middle if part) + ".*" + last
 
 
 # Choice, lists and days.

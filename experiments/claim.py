@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +18,6 @@ class Scale:
 
     quick: bool = True
     seed: int = 1
-    tell: Callable[[float], None] = field(default=lambda share: None, repr=False)
 
     def pick(self, quick: int, full: int) -> int:
         """One number for the quick mode, another for the full one."""
@@ -40,7 +39,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Found:
-    """What came of a claim: our number, whether it agrees, and why; `plots` are drawings."""
+    """What came of a claim: our number, whether it agrees, and why; `plots` are drawings.
+
+    Text between backticks is set as code.
+    """
 
     ours: str
     agrees: bool
@@ -76,3 +78,7 @@ class Claim:
         """A short name for tests and links."""
         words = "".join(sign if sign.isalnum() else " " for sign in self.place.lower())
         return f"{self.paper}-{'-'.join(words.split())}"
+
+    def expected_seconds(self, scale: Scale) -> float:
+        """About how long it takes."""
+        return self.seconds[0 if scale.quick else 1]

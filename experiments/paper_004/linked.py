@@ -1,20 +1,19 @@
-"""Section 1: ratings and k-anonymised records, linked to people."""
+"""Section 1.1: ratings, linked to people."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from pyarrow import parquet
 
-from adomnia.audit.linkage import link_exactly
-from adomnia.audit.scoreboard import Hunt, Ratings, scoreboard
-from adomnia.audit.uniqueness import anonymity
-from adomnia.cli.census import census_rows
+from adomnia.audit.scoreboard import STANDARD, Hunt, Ratings, scoreboard
 from experiments.claim import Claim, Found, Scale, Table
-from experiments.data import find
 from experiments.drawing import Line, Plot, draw
-from experiments.measured import share
+from experiments.measured import Share, share
 
-__all__ = ["LINKED"]
+__all__ = ["LINKED", "made_up_ratings"]
+
+PRINTED_NAMED, PRINTED_LISTED = 0.96, 0.89
 
 
 def made_up_ratings(people: int, items: int, chance: np.random.Generator) -> Ratings:
@@ -29,91 +28,59 @@ def made_up_ratings(people: int, items: int, chance: np.random.Generator) -> Rat
 
 
 def ratings(scale: Scale) -> Found:
-    """The scoreboard attack, with eight facts of which two are wrong, and with two facts."""
-    people = scale.pick(4000, 100_000)
+    """The scoreboard attack: who is named outright, and who is on a list of eight."""
+    people, targets = scale.pick(4000, 100_000), scale.pick(1000, 2000)
     published = made_up_ratings(people, scale.pick(2000, 17_000), scale.chance(4, 1))
-    targets, rows = scale.pick(100, 400), []
-    for facts, wrong, dated in ((8, 2, True), (8, 2, False), (2, 0, True), (2, 0, False)):
-        hunt = Hunt(facts, wrong, dated, targets=targets)
-        found = scoreboard(published, hunt, seed=scale.seed)
-        rate = share(round(found.success.value * targets), targets)
-        rows.append((facts, wrong, "within 3 days" if dated else "none", rate,
-                     found.details["false_positive"]["value"]))  # fmt: skip
-    best, pair = rows[0][3], rows[2][3]
+    found = {
+        (facts, wrong, dated): scoreboard(published, Hunt(facts, wrong, dated, targets=targets),
+                                          seed=scale.seed, time_limit=300.0).details
+        for facts, wrong in ((2, 0), (4, 0), (8, 2))
+        for dated in (True, False)
+    }  # fmt: skip
+    kinds = ("claimed_rightly", "in_lineup", "false_positive")
+    rates = {hunt: [_rate(details, kind) for kind in kinds] for hunt, details in found.items()}
+    named, listed = rates[8, 2, True][0], rates[2, 0, True][1]
     return Found(
-        f"8 facts, 2 wrong, dated: {best}; 2 facts, dated: {pair}",
-        best.value > 0.9,
-        "There are no ratings in the shared data, so these are made up, with the long tail of "
-        "real ones: eight dated facts, two of them wrong, name nearly everybody, as printed. The "
-        "second number printed (two facts leave at most eight records for 89 %) is about a list "
-        "that a person looks through; here it is how often the record is named outright.",
-        f"{people:,} made-up people, {targets} targets each",
-        [Table(("facts", "wrong", "dates", "named rightly", "named though absent"), rows)],
+        f"8 facts, 2 wrong, dated: {named} named; 2 facts, dated: {listed} on a list of "
+        f"{STANDARD.lineup}",
+        named.above(PRINTED_NAMED) and listed.above(PRINTED_LISTED),
+        "Agrees where surely no fewer are found than printed. There are no ratings in the shared "
+        "data, so these are made up, with the long tail of real ones; their days are spread evenly "
+        "over six years, which makes a date tell more than real ones do, and the file is smaller "
+        "than the 480,000 people of the paper. So the attack is run as it stands, but the printed "
+        "shares are not measured again: a more telling file gives larger ones.",
+        f"{people:,} made-up people, {targets:,} targets each; a record is on the list if at most "
+        f"{STANDARD.lineup} score as high",
+        [Table(("facts", "wrong", "dates", "named rightly", "on the list", "named though absent"),
+               [(facts, wrong, "within 3 days" if dated else "none", *rates[facts, wrong, dated])
+                for facts, wrong, dated in rates])],
+        [draw(_ratings_plot(rates, people))],
     )  # fmt: skip
 
 
-def k_anonymity(scale: Scale) -> Found:
-    """k-anonymity and what is linked all the same, on census records."""
-    path = find("adult/adult.parquet")
-    if path is not None:
-        table = parquet.read_table(path).to_pydict()
-        names = {key.replace("-", "_").replace(".", "_"): key for key in table}
-        columns = {name: np.asarray(table[key]) for name, key in names.items()}
-        quasi = [n for n in ("age", "sex", "race", "education", "marital_status") if n in columns]
-        sensitive = next(n for n in ("occupation", "income") if n in columns)
-        source = "UCI Adult"
-    else:
-        made = census_rows(0, 40_000, np.random.default_rng(4))
-        columns = {n: made[n].to_numpy(zero_copy_only=False) for n in made.column_names}
-        quasi, sensitive = ["age", "sex", "region", "education"], "occupation"
-        source = "A MADE-UP CENSUS: the real file is not here"
-    exact = {name: columns[name] for name in quasi}
-    linked = link_exactly(exact, exact, quasi, np.arange(len(columns["age"])))
-    rows, places, guessed = [], [], []
-    for width in (1, 5, 10, 20, 40):
-        coarse = {**columns, "age": columns["age"] // width}
-        found = anonymity(coarse, quasi, sensitive)
-        known = _guess(coarse, quasi, sensitive)
-        rows.append((width, found.uniques, found.k, known))
-        places.append(width)
-        guessed.append(known)
-    base = float(np.unique(columns[sensitive], return_counts=True)[1].max() / len(columns["age"]))
-    plot = Plot("Coarser ages: who is alone, and what is known all the same", "years in one group",
-                "right guesses of the sensitive value",
-                [Line("the commonest of one's class", places, guessed),
-                 Line("the commonest of all", places, [base] * len(places), paper=True)],
+def _rate(details: dict[str, Any], kind: str) -> Share:
+    many = details["looked_for"]
+    return share(round(details[kind]["value"] * many), many)
+
+
+def _ratings_plot(rates: dict[tuple[int, int, bool], list[Share]], people: int) -> Plot:
+    lines = []
+    for kind, name in ((0, "named"), (1, f"on a list of {STANDARD.lineup}")):
+        for dated in (True, False):
+            seen = {hunt[0]: rate[kind] for hunt, rate in rates.items() if hunt[2] == dated}
+            lines.append(Line(f"{name}, {'dated' if dated else 'undated'}", list(seen),
+                              [one.value for one in seen.values()],
+                              [1.96 * one.se for one in seen.values()]))  # fmt: skip
+    lines.append(Line("the paper, on real ratings", [2, 8], [PRINTED_LISTED, PRINTED_NAMED],
+                      paper=True, dots=True, labels=["89 % listed", "96 % named"]))  # fmt: skip
+    return Plot(f"MADE-UP RATINGS of {people:,} people: who is found",
+                "ratings known (of 8, two are wrong)", "share of people", lines,
                 ends_up=(0, 1))  # fmt: skip
-    return Found(
-        f"{linked.success.value:.1%} of all rows are linked exactly; coarsened, secrets are still "
-        f"guessed in {guessed[-1]:.0%}, against {base:.0%}",
-        linked.success.value > 0.05 and guessed[-1] > base,
-        "k-anonymity is a condition on the file: removing those who are alone does not keep a "
-        "class from sharing its secret, and says nothing of what else is known.",
-        f"columns {', '.join(quasi)}; sensitive: {sensitive}. Data: {source}",
-        [Table(("years", "people alone", "smallest class", "guessed right"), rows)],
-        [draw(plot)],
-    )
-
-
-def _guess(columns: dict[str, np.ndarray], quasi: list[str], sensitive: str) -> float:
-    """How often the commonest sensitive value of one's class is one's own."""
-    codes = [np.unique(columns[name], return_inverse=True)[1] for name in (*quasi, sensitive)]
-    sizes = [int(code.max()) + 1 for code in codes]
-    cells = np.ravel_multi_index(codes, sizes)
-    places, counts = np.unique(cells, return_counts=True)
-    classes = places // sizes[-1]
-    best = np.zeros(int(classes.max()) + 1)
-    np.maximum.at(best, classes, counts)
-    return float(best.sum() / len(cells))
 
 
 LINKED = (
     Claim("004", "Section 1.1, ratings",
           "With 8 ratings, of which 2 may be wrong, and dates within 3 days, 96 % of subscribers "
           "are uniquely identified; for 89 %, 2 ratings and dates leave at most 8 records.",
-          "96 %", ratings, seconds=(4, 90)),
-    Claim("004", "Section 1.2, k-anonymity",
-          "Attributes that are together nearly unique link records to people; k-anonymity is a "
-          "syntactic condition and does not give privacy.",
-          "no number", k_anonymity, seconds=(2, 2)),
+          "96 % named, 89 % on a list of 8", ratings, seconds=(3, 40)),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.paper_002.census import FIGURES
+from experiments.paper_002.figures import FIGURES
 from experiments.paper_002.lemma import LEMMA
 
 __all__ = ["CLAIMS"]

@@ -1,25 +1,23 @@
-"""What the experiments on marginals share: made-up bits, exact marginals, and their errors."""
+"""What the experiments on marginals share: made-up bits, releases of them, and their errors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, compress, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.marginals.fourier import FourierRelease, Options, release_fourier
-from adomnia.marginals.promise import Promise
-from adomnia.marginals.workload import Subset, Workload
-from adomnia.privacy.loss import Loss
-from adomnia.privacy.neighbors import Neighbors
-from adomnia.schema.sealed import Sealed
+import adomnia
+from adomnia.marginals.bits import walsh_hadamard
+from experiments.front import Front
 
-__all__ = ["Rows", "all_ways", "concentrated", "errors", "made_up", "names", "pure", "released"]
+__all__ = ["Rows", "all_ways", "errors", "front", "made_up", "names", "noises", "releases"]
 
 Ints = NDArray[np.int64]
+Subset = tuple[int, ...]
+Tables = dict[Subset, NDArray[Any]]
 
 
 def names(many: int) -> list[str]:
@@ -34,51 +32,60 @@ def made_up(sizes: Sequence[int], rows: int, chance: np.random.Generator) -> Int
     return np.where(follows, free[:, :1] % np.array(sizes), free)
 
 
-def all_ways(sizes: Sequence[int], ways: int) -> Workload:
+def all_ways(many: int, ways: int) -> list[Subset]:
     """All marginals of exactly so many attributes."""
-    many = len(sizes)
-    return Workload(tuple(names(many)), tuple(sizes), tuple(combinations(range(many), ways)))
+    return list(combinations(range(many), ways))
 
 
 class Rows:
-    """Exact tables of rows in memory, sealed as an engine's are."""
+    """Rows in memory with their exact tables; attributes are bits unless their sizes are said."""
 
-    def __init__(self, rows: Ints, sizes: Sequence[int]) -> None:
-        self._rows, self._sizes = rows, tuple(sizes)
-        self._known: dict[Subset, Ints] = {}
+    def __init__(self, rows: Ints, sizes: Sequence[int] = ()) -> None:
+        self.rows, self.sizes = rows, tuple(sizes) or (2,) * rows.shape[1]
+        self._known: Tables = {}
 
     def exact(self, marginal: Subset) -> Ints:
         """The true table, counted once."""
         if marginal not in self._known:
-            self._known[marginal] = self._counted(marginal)
+            shape = tuple(self.sizes[place] for place in marginal)
+            cells = np.ravel_multi_index([self.rows[:, place] for place in marginal], shape)
+            counted = np.bincount(cells, minlength=int(np.prod(shape)))
+            self._known[marginal] = counted.reshape(shape)
         return self._known[marginal]
 
-    def _counted(self, marginal: Subset) -> Ints:
-        if not marginal:
-            return np.array(len(self._rows))
-        shape = tuple(self._sizes[place] for place in marginal)
-        cells = np.ravel_multi_index([self._rows[:, place] for place in marginal], shape)
-        return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
 
-    def __call__(self, marginals: Sequence[Subset]) -> dict[Subset, Sealed[NDArray[Any]]]:
-        return {marginal: Sealed(self.exact(marginal)) for marginal in marginals}
+def front(rows: Rows, privacy: str = "epsilon = 1000000000") -> Front:
+    """The rows behind the front door."""
+    known = names(len(rows.sizes))
+    columns = dict(zip(known, rows.rows.T, strict=True))
+    return Front(columns, dict(zip(known, rows.sizes, strict=True)), privacy)
 
 
-def pure(epsilon: str | int, relation: str = "unbounded", **more: Any) -> Promise:
-    """A promise of an epsilon."""
-    return Promise(Loss.pure(Fraction(epsilon)), Neighbors(relation), **more)  # type: ignore[arg-type]
-
-
-def concentrated(rho: str | int) -> Promise:
-    """A promise of a rho."""
-    return Promise(Loss.concentrated(Fraction(rho)), Neighbors("unbounded"))
-
-
-def released(workload: Workload, rows: Rows, promise: Promise, method: str) -> FourierRelease:
-    """A release by the paper's method."""
-    return release_fourier(workload, rows, promise, Options(method))
+def releases(
+    database: adomnia.Database, marginals: Sequence[Subset], runs: int, **order: Any
+) -> list[Tables]:
+    """As many releases of the marginals, each with new noise, through `Database.release`."""
+    listed = [[f"a{place}" for place in part] for part in marginals]
+    planned = database.plan_release(marginals=listed, **order)
+    return [
+        {part: np.asarray(table) for part, table in database.release(planned).tables.items()}
+        for _ in range(runs)
+    ]
 
 
 def errors(tables: Mapping[Subset, NDArray[Any]], rows: Rows) -> list[float]:
     """The L1 error of each table."""
     return [float(np.abs(table - rows.exact(part)).sum()) for part, table in tables.items()]
+
+
+def noises(tables: Mapping[Subset, NDArray[Any]], rows: Rows) -> dict[Subset, float]:
+    """How far each coefficient of bits is off, in units of 2^(-k/2).
+
+    A marginal holds the coefficients of its subsets, and one row moves each of them by 1.
+    """
+    found: dict[Subset, float] = {}
+    for part, table in tables.items():
+        subsets = [tuple(compress(part, bits)) for bits in product((0, 1), repeat=len(part))]
+        off = walsh_hadamard((table - rows.exact(part)).ravel())
+        found |= zip(subsets, off.tolist(), strict=True)
+    return found

@@ -152,6 +152,10 @@ def test_a_wrong_sign_shows_no_password_of_a_source(sign):
         f"host=db.example user=reader password={SECRET} dbname=clinic",
         f"postgresql:reader:{SECRET}@db.example/clinic",
         f"postgresql//reader:{SECRET}@db.example/clinic",
+        f"POSTGRESQL://reader:{SECRET}@db.example/clinic",
+        f"jdbc:postgresql://db.example/clinic?password={SECRET}",
+        f"spark://master.example:7077?password={SECRET}",
+        f"postgresql+psycopg://reader:{SECRET}@db.example/clinic",
     ],
 )
 def test_what_was_meant_as_an_address_is_not_repeated(source):
@@ -162,18 +166,3 @@ def test_what_was_meant_as_an_address_is_not_repeated(source):
 
 def test_the_address_of_a_master_shows_no_password():
     assert SECRET not in address(f"spark://reader:{SECRET}@master.example:7077").place
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        f"POSTGRESQL://reader:{SECRET}@db.example/clinic",
-        f"jdbc:postgresql://db.example/clinic?password={SECRET}",
-        f"spark://master.example:7077?password={SECRET}",
-        f"postgresql+psycopg://reader:{SECRET}@db.example/clinic",
-    ],
-)
-def test_other_addresses_show_nothing(source):
-    with pytest.raises(PolicyError) as caught:
-        engine_of(source, "people", {})
-    assert SECRET not in str(caught.value) + repr(caught.value)

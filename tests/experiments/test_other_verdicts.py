@@ -13,7 +13,7 @@ from adomnia.mechanisms.auction import sell
 from adomnia.mechanisms.randomized_response import Response, respond
 from experiments.claim import DIFFERS, Scale
 from experiments.measured import mean
-from experiments.paper_000 import risk
+from experiments.paper_000 import discriminants, risk
 from experiments.paper_001 import noise
 from experiments.paper_003 import beyond, bounds, ways
 from experiments.paper_004 import extensions, sensitivities
@@ -30,12 +30,15 @@ def test_noise_a_tenth_too_wide_is_seen(monkeypatch, room, name, claim):
     assert claim(Scale()).verdict == DIFFERS
 
 
-def test_answers_with_a_little_more_epsilon_are_seen(monkeypatch):
+@pytest.mark.parametrize(
+    ("room", "claim"), [(risk, risk.figure_one), (discriminants, discriminants.free_lunch)]
+)
+def test_answers_with_a_little_more_epsilon_are_seen(monkeypatch, room, claim):
     def more(truth, response):
         return respond(truth, Response(response.epsilon * Fraction(5, 4), response.values))
 
-    monkeypatch.setattr(risk, "respond", more)
-    assert risk.figure_one(Scale()).verdict == DIFFERS
+    monkeypatch.setattr(room, "respond", more)
+    assert claim(Scale()).verdict == DIFFERS
 
 
 def test_an_auction_with_another_epsilon_is_seen(monkeypatch):

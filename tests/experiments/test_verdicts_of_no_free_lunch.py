@@ -8,19 +8,10 @@ import numpy as np
 import pytest
 
 from adomnia.mechanisms import laplace
-from adomnia.mechanisms.randomized_response import Response, respond
 from experiments.claim import AGREES, DIFFERS, Scale
 from experiments.measured import Measured
 from experiments.paper_000 import discriminants, networks
 from experiments.paper_001 import adaptive, impossible, noise
-
-
-def test_responses_with_a_little_more_epsilon_are_seen(monkeypatch):
-    def more(truth, response):
-        return respond(truth, Response(response.epsilon * Fraction(5, 4), response.values))
-
-    monkeypatch.setattr(discriminants, "respond", more)
-    assert discriminants.free_lunch(Scale()).verdict == DIFFERS
 
 
 def test_the_proof_is_right_about_noise_of_a_third_of_the_width(monkeypatch):

@@ -1,4 +1,4 @@
-"""A village of holders for each test."""
+"""A village of holders for each test, and a lodge with its doors for each file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "chance"))
 
 from holding import Village, start_all
+from lodge import Lodge, lodging, served
+
+from adomnia.server.limits import Limits
+from adomnia.server.serve import Addresses
 
 
 @pytest.fixture
@@ -28,3 +32,17 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Village]:
     made.group = start_all(made)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="module")
+def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lodge]:
+    """A database with its accounts, for all tests of a file."""
+    with lodging(tmp_path_factory.mktemp("lodge")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def at(lodge: Lodge) -> Iterator[Addresses]:
+    """The lodge's doors, where one address may fail often: all tests come from one."""
+    with served(lodge.house(Limits(by_address=10**6))) as addresses:
+        yield addresses

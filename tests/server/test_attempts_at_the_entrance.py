@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 from attempting import ask, signed_in
-from lodge import COUNT, Lodge, client, lodging, served
+from lodge import COUNT, Lodge, client, served
 
 from adomnia.curator.database import open_database
 from adomnia.errors import QuestionError
@@ -18,18 +17,6 @@ from adomnia.server.accounts import open_accounts
 from adomnia.server.limits import Limits
 from adomnia.server.remembered import Remembered
 from adomnia.server.serve import Addresses, Where, check
-
-
-@pytest.fixture(scope="module")
-def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lodge]:
-    with lodging(tmp_path_factory.mktemp("attempts")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def at(lodge: Lodge) -> Iterator[Addresses]:
-    with served(lodge.house(Limits(by_address=10**6))) as addresses:
-        yield addresses
 
 
 def test_a_new_secret_ends_the_sessions_of_the_old_one(at: Addresses, lodge: Lodge) -> None:

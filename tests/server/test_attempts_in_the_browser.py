@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
 
 import pytest
 from attempting import signed_in, token
-from lodge import SECRETS, Lodge, client, lodging, served
+from lodge import SECRETS, client
 
 from adomnia.server.console.policy import _without_secrets
 from adomnia.server.console.sheets import _cell
-from adomnia.server.limits import Limits
 from adomnia.server.serve import Addresses
-
-
-@pytest.fixture(scope="module")
-def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lodge]:
-    with lodging(tmp_path_factory.mktemp("attempts")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def at(lodge: Lodge) -> Iterator[Addresses]:
-    with served(lodge.house(Limits(by_address=10**6))) as addresses:
-        yield addresses
 
 
 @pytest.mark.parametrize(

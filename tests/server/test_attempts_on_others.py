@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
 from fractions import Fraction
 
-import pytest
 from attempting import ask, fresh, signed_in, spent
-from lodge import COUNT, Lodge, client, lodging, served
+from lodge import COUNT, Lodge, client
 
-from adomnia.server.limits import Limits
 from adomnia.server.serve import Addresses
 
 BY_SEX = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 MORE_THAN_THERE_IS = 5000
-
-
-@pytest.fixture(scope="module")
-def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lodge]:
-    with lodging(tmp_path_factory.mktemp("attempts")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def at(lodge: Lodge) -> Iterator[Addresses]:
-    with served(lodge.house(Limits(by_address=10**6))) as addresses:
-        yield addresses
 
 
 def test_a_refusal_does_not_tell_what_others_have_spent(at: Addresses) -> None:

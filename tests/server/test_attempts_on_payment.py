@@ -4,30 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
 import httpx
 import pytest
 from attempting import ask, fresh, signed_in, slow_questions, spent, token
-from lodge import Lodge, client, lodging, served
+from lodge import Lodge, client
 
 from adomnia.curator.database import open_database
-from adomnia.server.limits import Limits
 from adomnia.server.serve import Addresses
-
-
-@pytest.fixture(scope="module")
-def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lodge]:
-    with lodging(tmp_path_factory.mktemp("attempts")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def at(lodge: Lodge) -> Iterator[Addresses]:
-    with served(lodge.house(Limits(by_address=10**6))) as addresses:
-        yield addresses
 
 
 def test_overlapping_requests_with_one_key_are_paid_once(at: Addresses, lodge: Lodge) -> None:

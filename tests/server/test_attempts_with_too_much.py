@@ -6,7 +6,6 @@ import asyncio
 import json
 import socket
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -15,7 +14,7 @@ from unittest.mock import patch
 
 import pytest
 from attempting import ask, fresh, signed_in, slow_questions, token
-from lodge import COUNT, Lodge, client, lodging, served
+from lodge import COUNT, Lodge, client
 
 from adomnia.curator import session as session_module
 from adomnia.errors import QuestionError
@@ -26,18 +25,6 @@ from adomnia.server.house import BusyError, House
 from adomnia.server.http import patience, visit
 from adomnia.server.limits import Limits
 from adomnia.server.serve import Addresses
-
-
-@pytest.fixture(scope="module")
-def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lodge]:
-    with lodging(tmp_path_factory.mktemp("attempts")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def at(lodge: Lodge) -> Iterator[Addresses]:
-    with served(lodge.house(Limits(by_address=10**6))) as addresses:
-        yield addresses
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from lodge import COUNT, SECRETS, Lodge, client, lodging, served
+from lodge import COUNT, SECRETS, Lodge, client, served
 
 from adomnia.errors import MachineryError
 from adomnia.server import house as house_module
@@ -21,12 +21,6 @@ from adomnia.server.limits import Limits
 from adomnia.server.serve import Addresses
 
 SHAPE = {"code", "message", "position", "hint"}
-
-
-@pytest.fixture(scope="module")
-def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lodge]:
-    with lodging(tmp_path_factory.mktemp("asking")) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

@@ -8,18 +8,12 @@ from typing import Any
 
 import httpx
 import pytest
-from lodge import COUNT, Lodge, client, lodging, served
+from lodge import COUNT, Lodge, client, served
 
 from adomnia.server.limits import Limits
 from adomnia.server.serve import Addresses
 
 OF_BOB = "SELECT COUNT(*) AS hidden FROM people WHERE age = 55"
-
-
-@pytest.fixture(scope="module")
-def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lodge]:
-    with lodging(tmp_path_factory.mktemp("books")) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from lodge import COUNT, SECRETS, Lodge, client, lodging, served
+from lodge import COUNT, SECRETS, Lodge, client, served
 
 from adomnia.curator import session as session_module
 from adomnia.engines.interrupts import interruptible
@@ -21,12 +21,6 @@ from adomnia.server.http import events
 from adomnia.server.serve import Addresses
 
 STREAM = {"Accept": "text/event-stream"}
-
-
-@pytest.fixture(scope="module")
-def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lodge]:
-    with lodging(tmp_path_factory.mktemp("events")) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

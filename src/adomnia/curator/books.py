@@ -11,7 +11,7 @@ from adomnia.curator.policy import Policy, line_of
 from adomnia.errors import PolicyError
 from adomnia.ledger.account import Account
 from adomnia.ledger.address import SCHEMES, Address
-from adomnia.ledger.entry import Entry
+from adomnia.ledger.entry import Entry, receipt
 from adomnia.ledger.journal import Journal, Verification
 from adomnia.ledger.postgres import PostgresJournal
 from adomnia.ledger.sqlite import SqliteJournal
@@ -24,6 +24,7 @@ __all__ = [
     "list_entries",
     "open_journal",
     "open_ledger",
+    "receipt",
     "spending",
     "state_of",
     "verify_ledger",

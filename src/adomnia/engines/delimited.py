@@ -18,7 +18,7 @@ from typing import BinaryIO, cast
 
 from adomnia.engines.clean import known
 from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.files import partitions, pattern
+from adomnia.engines.files import partition_keys, partitions, pattern
 from adomnia.engines.literals import literal, quoted
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Categories, Dates, Domain, Grid
@@ -37,8 +37,7 @@ def reader(files: Iterable[Path], known: Iterable[str], plain: bool = False) -> 
     """
     parts: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[Path]] = {}
     for file in files:
-        keys = tuple(folder.partition("=")[0] for folder in partitions(file))
-        parts.setdefault((*_header(file), keys), []).append(file)
+        parts.setdefault((*_header(file), partition_keys(file)), []).append(file)
     wanted = set(known)
     if wanted and not any(wanted & {*names} for _, names, _ in parts):
         raise PolicyError("the first line of the source names no column of the policy",

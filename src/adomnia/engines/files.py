@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from adomnia.engines.quiet import quietly
+from adomnia.engines.quiet import ADDRESS, quietly
 from adomnia.errors import MachineryError, PolicyError
 
-__all__ = ["Source", "find", "partitions", "pattern", "unreadable", "version"]
+__all__ = ["Source", "find", "partition_keys", "partitions", "pattern", "unreadable", "version"]
 
 SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "parquet": (".parquet", ".pq"),
@@ -67,12 +67,17 @@ def _kind(file: Path) -> str | None:
 
 def _shown(path: str) -> str:
     """A path that names no file: with a sign of addresses it may be one, and hold a password."""
-    return "…" if {*path} & {*"=&;#@"} else path
+    return "…" if ADDRESS & {*path} else path
 
 
 def partitions(file: Path) -> tuple[str, ...]:
     """The folders above a file that each say the value of a column, such as `year=2020`."""
     return tuple(part for part in file.parent.parts if part.count("=") == 1 and part[0] != "=")
+
+
+def partition_keys(file: Path) -> tuple[str, ...]:
+    """The columns whose values folders above a file say."""
+    return tuple(folder.partition("=")[0] for folder in partitions(file))
 
 
 def pattern(file: Path) -> str:

@@ -14,7 +14,7 @@ import duckdb
 
 from adomnia.engines.clean import clean
 from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.files import partitions, pattern
+from adomnia.engines.files import partition_keys, pattern
 from adomnia.engines.literals import literal, quoted
 from adomnia.schema.domain import Domain, Grid, Open
 
@@ -64,12 +64,12 @@ def _schema(file: Path) -> tuple[Any, ...]:
     stored = pyarrow.parquet.read_metadata(file).schema
     leaves = (stored.column(place) for place in range(len(stored)))
     columns = ((leaf.path, leaf.physical_type, str(leaf.logical_type)) for leaf in leaves)
-    return *columns, *(folder.partition("=")[0] for folder in partitions(file))
+    return *columns, *partition_keys(file)
 
 
 def _read(files: list[Path]) -> str:
     listed = ", ".join(literal(pattern(file)) for file in files)
-    keys = literal(bool(partitions(files[0])))
+    keys = literal(bool(partition_keys(files[0])))
     return f"read_parquet([{listed}], hive_partitioning = {keys}, hive_types_autocast = false)"
 
 

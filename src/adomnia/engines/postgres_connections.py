@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from adomnia.engines.quiet import ADDRESS
 from adomnia.errors import PolicyError
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ TIMEOUT = 600_000
 """How long a statement may take, in milliseconds, unless the address or the role says."""
 
 HIDDEN = "postgresql://…"
-OTHERS = {*"=&;#@ "}
-"""Signs that no name has, but what belongs after one in an address that is badly written."""
 
 SETTINGS = {
     "search_path": "pg_catalog, pg_temp",
@@ -62,7 +61,7 @@ def place(url: str) -> str:
     except driver.Error:
         return HIDDEN
     host, port, name = (str(known.get(part) or "") for part in ("host", "port", "dbname"))
-    if OTHERS & {*host, *name} or not (port + "0").isdecimal():
+    if (ADDRESS | {" "}) & {*host, *name} or not (port + "0").isdecimal():
         return HIDDEN
     return f"postgresql://{host}{':' if port else ''}{port}/{name}"
 

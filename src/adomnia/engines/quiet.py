@@ -7,7 +7,11 @@ from typing import TypeVar
 
 from adomnia.errors import AdomniaError, MachineryError
 
-__all__ = ["quietly", "unanswered"]
+__all__ = ["ADDRESS", "quietly", "unanswered"]
+
+ADDRESS = frozenset("=&;#@")
+"""Signs that no name has, but what stands beside one in an address that is badly written: what
+has one of them may hold a password, and is not shown."""
 
 T = TypeVar("T")
 

@@ -13,6 +13,7 @@ from typing import Any
 from adomnia.engines.dialect import Dialect, Pairs
 from adomnia.engines.literals import literal, whole_text
 from adomnia.engines.written import DATE, FAR, MANTISSA, SPACES, TIME, ZERO, ZONE, truth_of
+from adomnia.queries.operations import like_regex
 from adomnia.queries.ranges import Day, Number, Range, Text, Truth
 
 __all__ = ["SPARK", "SparkDialect"]
@@ -151,15 +152,10 @@ class SparkDialect(Dialect):
     def like(self, text: str, pattern: str, ignore_case: bool) -> str:
         """Whether a text matches a pattern, in steps that no text can make many.
 
-        Spark's own LIKE tries every way to lay a pattern out. Here each part between two percent
-        signs is taken where it is first found, and never again elsewhere (`?>`): if any way fits,
-        this one does. All but the parts is the same in small letters.
+        Spark's own LIKE tries every way to lay a pattern out (`like_regex`). All but the parts
+        is the same in small letters.
         """
-        first, *parts = _parts(pattern)
-        form = f"(?s)^{first}"
-        if parts:
-            form += "".join(f"(?>.*?{part})" for part in parts[:-1]) + f".*{parts[-1]}"
-        found = self.constant(f"{form}(?!.)")
+        found = self.constant(f"(?s)^{like_regex(pattern, _literally)}(?!.)")
         return f"(LOWER({text}) RLIKE LOWER({found}))" if ignore_case else f"({text} RLIKE {found})"
 
     def extract(self, part: str, day: str) -> str:
@@ -182,17 +178,9 @@ class SparkDialect(Dialect):
         return f"{text} RLIKE {self.constant(pattern)}"
 
 
-def _parts(pattern: str) -> list[str]:
-    """What stands between the percent signs of a pattern of LIKE, as regular expressions."""
-    parts = [""]
-    for escaped, sign in re.findall(r"(\\?)(.)", pattern, re.DOTALL):
-        if sign == "%" and not escaped:
-            parts.append("")
-        elif sign == "_" and not escaped:
-            parts[-1] += "."
-        else:
-            parts[-1] += sign if sign.isalnum() or ord(sign) > 127 else f"\\{sign}"
-    return parts
+def _literally(sign: str) -> str:
+    """A sign in a regular expression of Java's that stands for itself."""
+    return sign if sign.isalnum() or ord(sign) > 127 else f"\\{sign}"
 
 
 def _trimmed(column: str) -> str:

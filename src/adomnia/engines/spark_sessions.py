@@ -15,7 +15,7 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from adomnia.engines.quiet import quietly
+from adomnia.engines.quiet import ADDRESS, quietly
 from adomnia.errors import AdomniaError, MachineryError, PolicyError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Address:
 
 def _place(master: str) -> str:
     """A master as it may be shown: one that is badly written may have a password in it."""
-    return HIDDEN if {*master} & {*"=&;#@"} else f"spark://{master.removeprefix('spark://')}"
+    return HIDDEN if ADDRESS & {*master} else f"spark://{master.removeprefix('spark://')}"
 
 
 def address(url: str) -> Address:

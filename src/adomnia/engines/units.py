@@ -22,18 +22,16 @@ from dataclasses import dataclass
 from math import prod
 
 from adomnia.engines.dialect import Dialect
-from adomnia.queries.expression import Call, Column, Constant, Expr
+from adomnia.queries.expression import Expr
 from adomnia.queries.measurement import Primitive
-from adomnia.queries.ranges import Truth, count_cells
+from adomnia.queries.present import TRUE, present
+from adomnia.queries.ranges import count_cells
 from adomnia.schema.table import Table
 
 __all__ = ["Chosen", "bounded", "per_unit", "unit_present"]
 
 ORDER, FIRST = "adomnia order", "adomnia first"
 """The columns by which a unit's rows are ordered, and with the first of them in each."""
-
-
-_TRUE, _FALSE = Constant(True, Truth()), Constant(False, Truth())
 
 
 def bounded(
@@ -134,22 +132,7 @@ def unit_present(primitive: Primitive, table: Table) -> Expr | None:
     """
     if primitive.kind != "distinct" or primitive.argument is None or table.unit is None:
         return None
-    return _present(primitive.argument, table.unit)
-
-
-def _present(expr: Expr, unit: str) -> Expr | None:
-    """Whether it is the unit and not NULL, for an expression that is nothing else."""
-    if isinstance(expr, Column):
-        return _TRUE if expr.name == unit else None
-    if isinstance(expr, Constant):
-        return _FALSE if expr.value is None else None
-    if expr.op != "case":
-        return None
-    *branches, last = expr.args
-    args = [_present(arg, unit) if place % 2 else arg for place, arg in enumerate(branches)]
-    args.append(_present(last, unit))
-    known = tuple(arg for arg in args if arg is not None)
-    return Call("case", known, Truth()) if len(known) == len(args) else None
+    return present(primitive.argument, table.unit)
 
 
 def per_unit(
@@ -167,7 +150,7 @@ def per_unit(
     for primitive in needed:
         if primitive == Primitive("rows"):
             parts.append(f"CAST(COALESCE(SUM(LEAST({rows}, {table.max_rows})), 0) AS BIGINT)")
-        elif unit_present(primitive, table) == _TRUE:
+        elif unit_present(primitive, table) == TRUE:
             parts.append("COUNT(*)")
         else:
             return None

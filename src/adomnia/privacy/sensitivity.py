@@ -14,7 +14,7 @@ from functools import lru_cache
 from math import prod
 
 from adomnia.privacy.neighbors import Contribution, Neighbors
-from adomnia.queries.expression import Column, Constant, Expr
+from adomnia.queries.expression import Column, Expr
 from adomnia.queries.measurement import (
     Counts,
     Distinct,
@@ -27,6 +27,7 @@ from adomnia.queries.measurement import (
     unit_of,
 )
 from adomnia.queries.patterns import names, patterns
+from adomnia.queries.present import present
 from adomnia.queries.ranges import count_cells
 
 __all__ = ["Sensitivity", "Setting", "sensitivity"]
@@ -283,7 +284,7 @@ def _one_bit(row: _Row, measurement: Measurement, setting: Setting) -> _Row:
 def _distinct(argument: Expr, setting: Setting, neighbors: Neighbors) -> Sensitivity:
     """Each row brings or takes at most one value of its cell, and a cell has no more than all."""
     held, group = _contribution(setting, neighbors), neighbors.group
-    if neighbors.rows is not None and _is_unit(argument, setting.unit):
+    if neighbors.rows is not None and present(argument, setting.unit) is not None:
         return _units(argument, setting, neighbors)
     rows, each = held.rows * group, held.each * group
     values = count_cells(argument.range)
@@ -309,16 +310,6 @@ def _units(argument: Expr, setting: Setting, neighbors: Neighbors) -> Sensitivit
     exact = exact and not names(setting.where) & names(*setting.keys)
     say = "one unit, once in each cell"
     return Sensitivity(Fraction(places * group), Fraction(places * group**2), exact, say)
-
-
-def _is_unit(expr: Expr, unit: str | None) -> bool:
-    """Whether an expression is the unit's name, or NULL."""
-    if isinstance(expr, Column):
-        return expr.name == unit
-    if isinstance(expr, Constant):
-        return expr.value is None
-    branches = (*expr.args[1::2], expr.args[-1])
-    return expr.op == "case" and all(_is_unit(branch, unit) for branch in branches)
 
 
 # What an argument allows

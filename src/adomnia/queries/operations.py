@@ -252,7 +252,7 @@ def _like(value: str, pattern: str, ignore_case: bool) -> bool:
 _LIKE_FLAGS = {False: re.DOTALL, True: re.DOTALL | re.IGNORECASE}
 
 
-def like_regex(pattern: str) -> str:
+def like_regex(pattern: str, literally: Callable[[str], str] = re.escape) -> str:
     """The regular expression of an SQL LIKE pattern; a backslash takes the next sign literally.
 
     What stands between two `%` is taken where it is first found and never looked for again: that
@@ -265,7 +265,7 @@ def like_regex(pattern: str) -> str:
         elif sign == "%" and not escaped:
             parts.append("")
         else:
-            parts[-1] += "." if sign == "_" and not escaped else re.escape(sign)
+            parts[-1] += "." if sign == "_" and not escaped else literally(sign)
             escaped = False
     if len(parts) == 1:
         return parts[0]

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from adomnia.curator.books import receipt
 from adomnia.curator.doors import CURATOR
 from adomnia.privacy.loss import Loss
-from adomnia.server.console.repriced import RECEIPT, Prices, loss_of
+from adomnia.server.console.repriced import Prices, loss_of
 
 if TYPE_CHECKING:
     from adomnia.curator.books import Entry
@@ -85,7 +86,7 @@ def lines(database: Database) -> list[Line]:
         if entry.kind == "prior":
             made.append(_repricing(entry, prices))
         else:
-            answered = account.answer(entry.digest[:RECEIPT]) is not None
+            answered = account.answer(receipt(entry)) is not None
             made.append(_line(entry, prices.take(entry), answered))
     return made
 
@@ -172,7 +173,7 @@ def _line(entry: Entry, cost: Mapping[str, Mapping[str, Fraction]], answered: bo
         str(body["statement"]),
         cost[str(body["analyst"])],
         _noise(body["event"]),
-        entry.digest[:RECEIPT],
+        receipt(entry),
         body["key"],
         body.get("request"),
         answered,

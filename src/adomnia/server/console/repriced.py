@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from adomnia.curator.books import receipt
 from adomnia.curator.promise import Promise
 from adomnia.privacy import events
 from adomnia.privacy.loss import Loss
@@ -20,10 +21,7 @@ if TYPE_CHECKING:
     from adomnia.curator.books import Entry
     from adomnia.curator.policy import Policy
 
-__all__ = ["RECEIPT", "Prices", "loss_of"]
-
-RECEIPT = 32
-"""A receipt is so many characters of an entry's digest."""
+__all__ = ["Prices", "loss_of"]
 
 Amounts = Mapping[str, Fraction]
 
@@ -50,16 +48,16 @@ class Prices:
 
     def _use(self, entry: Entry) -> dict[str, Amounts]:
         analyst, cost = str(entry.body["analyst"]), loss_of(entry.body["event"])
-        self._costs[entry.digest[:RECEIPT]] = analyst, cost
+        self._costs[receipt(entry)] = analyst, cost
         self._now = (entry.body.get("promise") or {}).get("digest", self._now)
         return {analyst: cost.amounts}
 
     def _priced(self, entry: Entry) -> dict[str, Amounts]:
         added: dict[str, dict[str, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
-        for receipt, event in entry.body["prices"].items():
-            analyst, before = self._costs[receipt]
+        for paid, event in entry.body["prices"].items():
+            analyst, before = self._costs[paid]
             after = loss_of(event)
-            self._costs[receipt] = analyst, after
+            self._costs[paid] = analyst, after
             for name, amount in after.amounts.items():
                 added[analyst][name] += amount - before.amounts.get(name, Fraction(0))
         self._now = entry.body["published"].get("promise", self._now)

@@ -12,6 +12,7 @@ from typing import Any
 from starlette.responses import Response
 
 from adomnia.curator.books import Entry
+from adomnia.curator.books import receipt as receipt_of
 from adomnia.privacy import events
 from adomnia.server.accounts import Person
 from adomnia.server.house import House
@@ -81,7 +82,7 @@ def _own(entries: Iterable[Entry], analyst: str) -> Iterator[Entry]:
     receipts: set[str] = set()
     for entry in entries:
         if entry.kind == "reserved" and entry.body["analyst"] == analyst:
-            receipts.add(_name(entry))
+            receipts.add(receipt_of(entry))
             yield entry
         if entry.kind == "answered" and entry.body["receipt"] in receipts:
             yield entry
@@ -106,7 +107,7 @@ def _described(entry: Entry) -> dict[str, Any]:
 def _paid(entry: Entry) -> dict[str, Any]:
     loss = events.loss(events.from_json(entry.body["event"]))
     return {
-        "receipt": _name(entry),
+        "receipt": receipt_of(entry),
         "at": entry.at,
         "analyst": entry.body["analyst"],
         "statement": entry.body["statement"],
@@ -125,7 +126,7 @@ def _releases(entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
     reserved: dict[str, Entry] = {}
     for entry in entries:
         if entry.kind == "reserved":
-            reserved[_name(entry)] = entry
+            reserved[receipt_of(entry)] = entry
         if entry.kind == "prior" and "sql" in entry.body["published"]:
             yield _release(entry, "exact", _published(entry), [])
         if entry.kind == "answered" and "marginals" in entry.body["body"]:
@@ -141,8 +142,3 @@ def _release(entry: Entry, kind: str, statement: str, tables: list[list[str]]) -
 
 def _published(entry: Entry) -> str:
     return str(entry.body["published"].get("sql", "the policy promises something else"))
-
-
-def _name(entry: Entry) -> str:
-    """The receipt of a reservation."""
-    return entry.digest[:32]

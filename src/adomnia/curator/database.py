@@ -16,6 +16,7 @@ from adomnia.curator.policy import Policy, line_of, read_policy
 from adomnia.curator.publish import Order, Progress, Prospect, Publication, prospect, publish
 from adomnia.curator.published import Prior, read_values
 from adomnia.curator.session import Session
+from adomnia.curator.spend import Payer
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.ledger.entry import Entry
 from adomnia.ledger.journal import Verification
@@ -74,7 +75,7 @@ class Database(Closing):
     ) -> Publication:
         """Pay for a planned release, measure once, and make tables that agree with each other."""
         session = self.session(analyst)
-        return publish(self.desk, planned, session.budgets, session.analyst, progress)
+        return publish(self.desk, planned, Payer(session.analyst, session.budgets), progress)
 
     def add_prior(
         self,

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.curator.derived import LEVELS
-from adomnia.curator.plan import Plan, Step
-from adomnia.curator.reading import Reading, Readings
+from adomnia.curator.plan import Plan
 from adomnia.mechanisms.choosing import mode_margin
 from adomnia.mechanisms.combination import margins
 from adomnia.mechanisms.margin import margin
+from adomnia.mechanisms.measuring import Measuring
+from adomnia.mechanisms.noisy import Measured, Noisy
 from adomnia.mechanisms.quantile import rank_margin
 from adomnia.queries.measurement import Counts, Mode, Moments, Quantile, Sum, number, unit_of
 from adomnia.queries.question import Statistic
@@ -46,7 +47,7 @@ class Estimate:
     in_rows: bool = False
 
 
-def estimates(plan: Plan, readings: Readings, confidence: float) -> list[Estimate]:
+def estimates(plan: Plan, readings: Measured, confidence: float) -> list[Estimate]:
     """One estimate for each statistic of the plan's question, in its order."""
     found = []
     for statistic in plan.question.statistics:
@@ -55,7 +56,7 @@ def estimates(plan: Plan, readings: Readings, confidence: float) -> list[Estimat
     return found
 
 
-def _estimate(statistic: Statistic, step: Step, reading: Reading, confidence: float) -> Estimate:
+def _estimate(statistic: Statistic, step: Measuring, reading: Noisy, confidence: float) -> Estimate:
     measurement = step.measurement
     if isinstance(measurement, Quantile):
         return _quantile(step, reading, confidence)
@@ -80,7 +81,7 @@ def _scaled(value: int, step: Any) -> int | float:
     return int(exact) if whole else float(exact)
 
 
-def _plain_margins(reading: Reading, scale: float, confidence: float) -> list[float]:
+def _plain_margins(reading: Noisy, scale: float, confidence: float) -> list[float]:
     """Margins of single components: exact, one for each number of draws that a cell sums."""
     assert reading.noise is not None
     if reading.widths is not None:
@@ -104,7 +105,7 @@ def _inside(widths: Floats, confidence: float) -> list[float]:
     return [float(math.ceil(width * factor)) for width in widths[-1]]
 
 
-def _quantile(step: Step, reading: Reading, confidence: float) -> Estimate:
+def _quantile(step: Measuring, reading: Noisy, confidence: float) -> Estimate:
     """A quantile's margin is in rows: how far its rank may be from the asked one.
 
     Of noise that follows the data the scale is private, so there is no margin.
@@ -119,7 +120,7 @@ def _quantile(step: Step, reading: Reading, confidence: float) -> Estimate:
     return Estimate(values, [rows] * len(values), in_rows=True)
 
 
-def _mode(measurement: Mode, reading: Reading, confidence: float) -> Estimate:
+def _mode(measurement: Mode, reading: Noisy, confidence: float) -> Estimate:
     """A mode's margin is in rows: how many fewer have it than have the most frequent value."""
     spread = measurement.argument.range
     listed = cells(spread)
@@ -142,7 +143,7 @@ class _Powers:
 
 
 def _moments(
-    statistic: Statistic, measurement: Moments, reading: Reading, confidence: float
+    statistic: Statistic, measurement: Moments, reading: Noisy, confidence: float
 ) -> Estimate:
     assert reading.noise is not None
     values, spread = _DERIVED[statistic.kind](statistic, measurement, _Noisy(reading, confidence))
@@ -162,7 +163,7 @@ def _ceil(value: float) -> float:
 class _Noisy:
     """A reading in floats, and the margin of what is derived of it by weights."""
 
-    reading: Reading
+    reading: Noisy
     confidence: float
 
     @property

@@ -89,11 +89,12 @@ class Desk:
         recalled = self._memories.setdefault((analyst, version), _Recalled(Memory(), {}))
         for name in {analyst, *account.analysts}:
             looked = recalled.counts.get(name, 0)
-            answers = list(account.answers(name, looked))
-            for _, reserved, body in answers:
+            answers = list(account.answered(name, looked))
+            for receipt in answers:
+                body = self.journal.answer(receipt) or {}
                 if body.get("version") == version:
                     own = name == analyst and "readings" in body
-                    found = self._recall(name, str(reserved["statement"]), body) if own else ()
+                    found = self._recall(name, receipt, body) if own else ()
                     for known in (*found, *released(self.policy, body.get("marginals", ()))):
                         recalled.memory.add(known)
             recalled.counts[name] = looked + len(answers)
@@ -107,9 +108,11 @@ class Desk:
     def _bound(self, sql: str) -> Question:
         return bind(sql, self.table, tuple(self.engine.columns()))
 
-    def _recall(self, analyst: str, statement: str, body: Mapping[str, Any]) -> list[Told]:
+    def _recall(self, analyst: str, receipt: str, body: Mapping[str, Any]) -> list[Told]:
+        reserved = self.journal.reservation(receipt)
+        assert reserved is not None  # it was answered
         try:
-            question = self.bind(statement, analyst)
+            question = self.bind(str(reserved.body["statement"]), analyst)
             plan = make_plan(question, self.policy, Asked(epsilon=exact(1)))  # its measurements
             found = reading.from_json(body)
         except AdomniaError:

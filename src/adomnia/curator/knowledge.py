@@ -90,7 +90,7 @@ class Knowledge:
         def price(account: Account) -> Mapping[str, events.Event]:
             after = self.known((*account.priors, {"published": body}))
             check_known(after)
-            return dict(Repricing(self.policy, self.bind, after).prices(account))
+            return dict(Repricing(self.policy, self.bind, after, self.journal).prices(account))
 
         return self._register(body, price, accept)
 
@@ -103,7 +103,7 @@ class Knowledge:
             if self._holds(account):
                 raise _Settled
             after = self.known(account.priors)
-            return dict(Repricing(self.policy, self.bind, after).prices(account))
+            return dict(Repricing(self.policy, self.bind, after, self.journal).prices(account))
 
         with suppress(_Settled):
             self._register({}, price, accept)

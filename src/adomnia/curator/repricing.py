@@ -19,6 +19,7 @@ from adomnia.curator.root import keys_of, root_square
 from adomnia.errors import AdomniaError
 from adomnia.ledger.account import Account
 from adomnia.ledger.entry import Entry
+from adomnia.ledger.journal import Journal
 from adomnia.priors.known import Known
 from adomnia.priors.sensitivity import sensitivity
 from adomnia.privacy import events
@@ -79,7 +80,7 @@ class _Use:
         parts = event.parts if isinstance(event, events.Composed) else (event,)
         return cls(
             str(entry.body["statement"]),
-            entry.body.get("measured") or {},
+            entry.body.get("use") or {},
             tuple(part for part in parts if isinstance(part, Priced)),
             Promise.from_json(entry.body.get("promise")),
         )
@@ -99,11 +100,13 @@ class Repricing:
     policy: Policy
     bind: Callable[[str], Question]
     after: Known
+    journal: Journal
 
     def prices(self, account: Account) -> Iterator[tuple[str, events.Event]]:
         """What costs more now; what an answer gave away once is never refunded."""
-        for receipt, entry in account.uses():
-            now = self._price(entry)
+        for receipt, _ in account.uses():
+            entry = self.journal.reservation(receipt)
+            now = None if entry is None else self._price(entry)
             if now is not None and _exceeds(events.loss(now), account.price(receipt)):
                 yield receipt, now
 

@@ -77,7 +77,7 @@ class Session:
         if known is not None:
             known = agreeing(plan, known)
         event: Event = Free() if known is not None else plan.event
-        request = json.dumps([sql, *asked.told, confidence])
+        request = json.dumps([*asked.told, confidence])
         booking = Reservation(
             self.analyst, self.name, key, sql, event, request, plan.priors, plan.measured,
             self.desk.knowledge.promise,

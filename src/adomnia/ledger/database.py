@@ -56,9 +56,7 @@ ROWS = """
     SELECT number, at, kind, head, body_digest, digest FROM @.adomnia_journal
     WHERE ledger = %(ledger)s AND number > %(after)s ORDER BY number LIMIT %(limit)s
 """
-BODIES = ROWS.replace(
-    "digest FROM", "digest, CASE WHEN kind = ANY (%(kinds)s) THEN body END FROM"
-)
+BODIES = ROWS.replace("digest FROM", "digest, CASE WHEN kind = ANY (%(kinds)s) THEN body END FROM")
 # Dividing by the number of heads that were moved: no head, an error, and COMMIT is not reached.
 INSERT = """
     WITH written AS (

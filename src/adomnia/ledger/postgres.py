@@ -141,9 +141,7 @@ class PostgresStore:
         with self._using():
             return database.view(self.connection, self.address, after)
 
-    def rows(
-        self, after: int, limit: int | None = None, bodies: Collection[str] = ()
-    ) -> list[Row]:
+    def rows(self, after: int, limit: int | None = None, bodies: Collection[str] = ()) -> list[Row]:
         """The rows above number `after`, in order, with the bodies of entries of these kinds."""
         with self._using():
             if self._within:  # only heads are needed to decide

@@ -18,7 +18,17 @@ from adomnia.privacy import events
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss
 
-__all__ = ["Budgets", "Granted", "Reservation", "amounts", "answered", "least", "left", "repeated", "reserve"]
+__all__ = [
+    "Budgets",
+    "Granted",
+    "Reservation",
+    "amounts",
+    "answered",
+    "least",
+    "left",
+    "repeated",
+    "reserve",
+]
 
 
 @dataclass(frozen=True)

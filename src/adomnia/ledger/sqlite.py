@@ -132,9 +132,7 @@ class SqliteStore:
             finally:
                 self.connection.execute("ROLLBACK")
 
-    def rows(
-        self, after: int, limit: int | None = None, bodies: Collection[str] = ()
-    ) -> list[Row]:
+    def rows(self, after: int, limit: int | None = None, bodies: Collection[str] = ()) -> list[Row]:
         """The rows above number `after`, in order, with the bodies of entries of these kinds."""
         kinds = ", ".join("?" * len(bodies))
         body = f", CASE WHEN kind IN ({kinds}) THEN body END" if bodies else ""

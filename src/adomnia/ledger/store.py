@@ -39,9 +39,7 @@ class Store(Protocol):
         """What is new above number `after`, in one consistent view."""
         ...
 
-    def rows(
-        self, after: int, limit: int | None = None, bodies: Collection[str] = ()
-    ) -> list[Row]:
+    def rows(self, after: int, limit: int | None = None, bodies: Collection[str] = ()) -> list[Row]:
         """The rows (number, at, kind, head, body digest, digest) above `after`, in order.
 
         With `bodies`, each has a last column: the body of an entry of these kinds, else None.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,9 +109,9 @@ class Database(Closing):
         """What is spent and left: of the data, and of every analyst."""
         return state_of(self.policy, self.desk.journal.account())
 
-    def ledger(self) -> list[Entry]:
-        """Every entry of the ledger, in order."""
-        return list(self.desk.journal.entries())
+    def ledger(self, bodies: Collection[str] | None = None) -> list[Entry]:
+        """Every entry of the ledger, in order; with all bodies, or those of these kinds."""
+        return list(self.desk.journal.entries(bodies=bodies))
 
     def verify(self) -> Verification:
         """Whether the ledger's chain holds, and what is wrong where it does not."""

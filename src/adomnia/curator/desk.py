@@ -82,7 +82,7 @@ class Desk:
 
     def facts(self) -> Facts:
         """What is the same on all neighbours: which state of the data, which kind of source."""
-        return Facts(self.version(), self.knowledge.confirmed(), self.engine.rows_stay)
+        return Facts(self.version(), self.knowledge.confirmed(), self.engine.row_count_is_stable)
 
     def read(self, wanted: Sequence[Reads]) -> list[Sealed[Any]]:
         """The exact values, sealed, all of one moment."""

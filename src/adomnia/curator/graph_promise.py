@@ -14,7 +14,7 @@ from typing import Any
 
 from adomnia.curator.graph_policy import GraphSource
 from adomnia.curator.policy import Policy
-from adomnia.ledger.account import Account
+from adomnia.ledger.account import Account, promise_kind
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.prior import register
 from adomnia.privacy import events
@@ -53,7 +53,7 @@ class GraphPromise:
     @property
     def digest(self) -> str:
         """What makes two promises the same."""
-        return GRAPH + digest(self._facts)[: 32 - len(GRAPH)]
+        return GRAPH + digest(self._facts)
 
     def to_json(self) -> dict[str, Any]:
         """The promise as plain JSON values."""
@@ -91,13 +91,9 @@ def check_graph_promise(
         register(journal, {"promise": promise.digest}, price, budgets, accept)
 
 
-def is_of_graph(digest_of_promise: str | None) -> bool:
-    """Whether a promise is about a graph, by its digest."""
-    return digest_of_promise is not None and digest_of_promise.startswith(GRAPH)
-
-
 def _holds(promise: GraphPromise, account: Account) -> bool:
-    return {name for name in account.promises if is_of_graph(name)} <= {promise.digest}
+    kind = promise_kind(promise.digest)
+    return {name for name in account.promises if promise_kind(name) == kind} <= {promise.digest}
 
 
 def _prices(

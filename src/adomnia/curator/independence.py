@@ -10,7 +10,6 @@ from typing import Any
 from adomnia.curator.desk import Desk
 from adomnia.curator.root import COUNTS, histogram, keys_of, root_square
 from adomnia.curator.spend import Payer, Use, spend
-from adomnia.ledger.reserve import least
 from adomnia.mechanisms.chi_squared_root import ChiSquaredRoot
 from adomnia.privacy.premises import ExactReleasesHold
 from adomnia.privacy.reads import CellTotals
@@ -65,6 +64,6 @@ def examine(desk: Desk, payer: Payer, columns: tuple[str, str], epsilon: Fractio
         p_value=p_value(found, root, scale),
         kappa=float(root.kappa),
         spent={"epsilon": epsilon},
-        remaining=least(paid.granted.remaining),
+        remaining=paid.remaining,
         receipt=paid.receipt,
     )

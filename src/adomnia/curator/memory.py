@@ -14,10 +14,10 @@ from typing import Any
 
 from adomnia.curator.plan import SUMMED, Plan, tables_of
 from adomnia.curator.policy import Policy
-from adomnia.curator.register import RELEASED, released
+from adomnia.curator.register import released
 from adomnia.curator.reuse import Known
 from adomnia.errors import LedgerError
-from adomnia.ledger.account import Account
+from adomnia.ledger.account import RELEASED, Account
 from adomnia.ledger.journal import Journal
 from adomnia.mechanisms.measuring import Measuring
 from adomnia.mechanisms.noisy import Noisy
@@ -44,14 +44,14 @@ class Memory:
 
     def candidates(self, plan: Plan, step: Measuring) -> Iterator[Known]:
         """The same measurement if there is one, then tables that might be summed to it."""
-        same = self._receipts(self.analyst, plan.found_by(step, self.version))
+        same = self._receipts(plan.found_by(step, self.version))
         for receipt in islice(reversed(same), MAX_SAME):
             yield from self._told(receipt, plan.found_by(step, self.version))
         if isinstance(step.measurement, SUMMED):
-            tables = self._receipts(self.analyst, tables_of(self.version))
+            tables = self._receipts(tables_of(self.version))
             for receipt in islice(reversed(tables), MAX_TABLES):
                 yield from self._told(receipt)
-            for receipt in self._receipts(None, digest([RELEASED, self.version])):
+            for receipt in self._receipts(RELEASED + digest(self.version)):
                 (published,) = self._answer(receipt)["released"]
                 yield from released(self.policy, receipt, published["marginals"])
 
@@ -59,8 +59,8 @@ class Memory:
     def _account(self) -> Account:
         return self.journal.account()
 
-    def _receipts(self, analyst: str | None, name: str) -> tuple[str, ...]:
-        return self._account.measured(analyst, name)
+    def _receipts(self, name: str) -> tuple[str, ...]:
+        return self._account.measured(self.analyst, name)
 
     def _told(self, receipt: str, only: str | None = None) -> Iterator[Known]:
         """What was released under a receipt; the one measurement of this digest, or all."""

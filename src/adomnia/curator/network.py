@@ -304,7 +304,7 @@ def _answer(paid: Paid, event: Event) -> Answer:
         {told.columns[-1]: [told.margin] * len(told.rows)},
         told.confidence,
         cost_of(Free() if paid.repeated else event),
-        least(paid.granted.remaining),
+        paid.remaining,
         paid.receipt,
         (*told.notes, *(again if paid.repeated else ())),
     )

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from adomnia.curator.consistent import MOST_CELLS, Consistent, agreeing
 from adomnia.curator.desk import Desk
 from adomnia.curator.policy import refuse_free_lunch
-from adomnia.curator.register import RELEASED
 from adomnia.curator.release_mechanisms import (
     CoreRelease,
     DrawnTable,
@@ -26,7 +25,7 @@ from adomnia.curator.repricing import moves
 from adomnia.curator.sides import MOST_VALUES, side_of
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.errors import QuestionError
-from adomnia.ledger.reserve import least
+from adomnia.ledger.account import RELEASED
 from adomnia.marginals import release as core
 from adomnia.marginals.fourier import METHODS, Options, release_fourier
 from adomnia.marginals.promise import Promise
@@ -211,12 +210,12 @@ def publish(
         promise=desk.knowledge.promise,
         version=version,
         priors=planned.priors,
-        findable=(digest([RELEASED, version]),),
+        findable=(RELEASED + digest(version),),
         what="release",
     )
     paid = spend(desk, payer, use)
     made: ReleasedTables = paid.released[0]
-    left = least(paid.granted.remaining)
+    left = paid.remaining
     values = tuple(_shown(desk, name) for name in planned.workload.names)
     return Publication(
         planned, values, made.tables, made.margins, made.microdata, paid.receipt,

@@ -19,10 +19,7 @@ from adomnia.queries.grouping import axes
 from adomnia.queries.measurement import Counts
 from adomnia.queries.ranges import from_domain
 
-__all__ = ["RELEASED", "registered", "released"]
-
-RELEASED = "released tables"
-"""The name under which the ledger finds released tables for everybody."""
+__all__ = ["registered", "released"]
 
 MOST_CELLS = 100_000
 """A release with more cells is published, but not kept in the ledger."""

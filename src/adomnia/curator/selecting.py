@@ -18,7 +18,6 @@ from adomnia.curator.doors import confidence_of
 from adomnia.curator.forecast import cost_of
 from adomnia.curator.spend import Paid, Payer, Use, spend
 from adomnia.errors import NotAllowedError, QuestionError
-from adomnia.ledger.reserve import least
 from adomnia.mechanisms.auction import revenue, revenue_margin
 from adomnia.mechanisms.choices import AboveBar, AuctionPrice, LargestCount
 from adomnia.mechanisms.noisy_max import noisy_max_margin
@@ -145,7 +144,7 @@ def _pay(
     use = Use(statement, (mechanism,), promise, version, priors=priors, what="choice")
     paid: Paid = spend(desk, payer, use)
     spent = cost_of(mechanism.event)
-    return paid.released[0].value, (spent, least(paid.granted.remaining), paid.receipt)
+    return paid.released[0].value, (spent, paid.remaining, paid.receipt)
 
 
 def _counts(desk: Desk, conditions: Sequence[str]) -> Counts:

@@ -75,11 +75,11 @@ class Session:
         plan = self._plan(sql, asked)
         watch.stage("planned")
         version = self.desk.version()  # of before the data is read
-        known = None if key is not None else reuse(plan, self.desk.memory(self.analyst, version))
-        if known is not None:
+        known = reuse(plan, self.desk.memory(self.analyst, version))
+        if known is not None and self.desk.journal.find(self.analyst, key) is None:
             return self._reused(plan, known, confidence)
         request = json.dumps([sql, *asked.told, confidence])
-        paid = spend(self.desk, self._payer(key), self._use(sql, plan, version, request), watch)
+        paid = spend(self.desk, self.payer(key), self._use(sql, plan, version, request), watch)
         notes = (REPEATED,) if paid.repeated else ()
         return self._answer(plan, plan.measured(paid.released), confidence, paid.granted, notes)
 
@@ -95,7 +95,8 @@ class Session:
             findable=plan.findable(version),
         )
 
-    def _payer(self, key: str | None = None) -> Payer:
+    def payer(self, key: str | None = None) -> Payer:
+        """Who pays for what is asked here."""
         return Payer(self.analyst, self.budgets, self.name, key)
 
     def _reused(self, plan: Plan, known: Reused, confidence: float) -> Answer:
@@ -113,13 +114,13 @@ class Session:
 
     def independence(self, first: str, second: str, epsilon: Amount) -> Independence:
         """Test whether two attributes are independent; their histograms must be public."""
-        return examine(self.desk, self._payer(), (first, second), exact(epsilon))
+        return examine(self.desk, self.payer(), (first, second), exact(epsilon))
 
     def noisy_max(
         self, conditions: Sequence[str], epsilon: Amount, *, confidence: float = 0.95
     ) -> Chosen:
         """The SQL condition that (nearly) the most rows meet; its count stays private."""
-        return selecting.noisy_max(self.desk, self._payer(), conditions, epsilon, confidence)
+        return selecting.noisy_max(self.desk, self.payer(), conditions, epsilon, confidence)
 
     def above(
         self,
@@ -132,14 +133,14 @@ class Session:
     ) -> Above:
         """Which SQL conditions more rows meet than a threshold, until `cutoff` are found."""
         return selecting.above(
-            self.desk, self._payer(), threshold, conditions, epsilon, cutoff, confidence
+            self.desk, self.payer(), threshold, conditions, epsilon, cutoff, confidence
         )
 
     def auction(
         self, column: str, prices: Sequence[Amount], epsilon: Amount, *, confidence: float = 0.95
     ) -> Chosen:
         """One of the prices, nearly the one that brings most from bids in the column."""
-        return selecting.auction(self.desk, self._payer(), column, prices, epsilon, confidence)
+        return selecting.auction(self.desk, self.payer(), column, prices, epsilon, confidence)
 
     def plan(  # noqa: PLR0913 (as above)
         self,

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Protocol
 
 from adomnia.curator.watch import Watch
 from adomnia.engines.quiet import quietly
 from adomnia.errors import MachineryError, ReusedKeyError
 from adomnia.ledger.journal import Journal
-from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, reserve
+from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, least, reserve
 from adomnia.mechanisms.mechanism import Mechanism, Released
 from adomnia.mechanisms.randomness import SYSTEM
 from adomnia.privacy.events import Event, composed
@@ -117,6 +118,11 @@ class Paid:
     def receipt(self) -> str:
         """What the analyst keeps as proof of payment."""
         return self.granted.receipt
+
+    @property
+    def remaining(self) -> Mapping[str, Fraction]:
+        """What can still be spent: of each currency the least that any budget leaves."""
+        return least(self.granted.remaining)
 
     @property
     def repeated(self) -> bool:

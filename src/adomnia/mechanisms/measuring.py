@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from adomnia.mechanisms.admissible import SmoothLaplace, SmoothWaring
-from adomnia.mechanisms.choosing import choose_modes, mode_margin
+from adomnia.mechanisms.choosing import choose_modes
 from adomnia.mechanisms.margin import Noise
 from adomnia.mechanisms.noise import add_gaussian, add_laplace, choose_quantiles, noisy_quantiles
 from adomnia.mechanisms.noisy import Noisy
@@ -225,11 +225,11 @@ class ExponentialQuantile(_Choosing):
         cells = self.place.cells
         return self._chosen(choose_quantiles(sealed, cells, low, high, self.target, self.eta, bits))
 
-    def rank_margin(self, confidence: float) -> float:
-        """How far the rank may be from the asked one, on any data."""
+    def rank_margin(self, eta: Fraction, confidence: float) -> float:
+        """How far the rank of a choice made at this rate may be from the asked one, on any data."""
         assert self.target is not None
         low, high = _ends(self.measurement)
-        return rank_margin(high - low + 1, self.eta, self.target, confidence)
+        return rank_margin(high - low + 1, eta, self.target, confidence)
 
 
 @dataclass(frozen=True)
@@ -301,10 +301,6 @@ class PermutedMode(_Choosing):
         """The place of a value for each cell."""
         assert sealed is not None
         return self._chosen(choose_modes(sealed, self.place.cells, self.values, self.eta, bits))
-
-    def rank_margin(self, confidence: float) -> float:
-        """How many rows fewer than the most frequent value the named one may have."""
-        return mode_margin(self.values, self.eta, confidence)
 
 
 def _values_of(mechanism: Measuring) -> CellValues:

@@ -336,15 +336,17 @@ def test_what_was_measured_is_found_again_by_its_digest(journal: Journal) -> Non
 
     mine, table = measured("alice", "aa", "bb"), measured("carol", "release:cc")
     early = journal.account()
-    for receipt in (mine, table):
+    for paid in (mine, table):
         assert not early.measured("alice", "aa")
-        answered(journal, receipt, {"rows": []})
+        answered(journal, paid, {"rows": []})
     account = journal.account()
     assert account.measured("alice", "bb") == (mine,)
     assert account.measured("bob", "bb") == ()
     assert account.measured("bob", "release:cc") == (table,)
     assert early.measured("bob", "release:cc") == ()
-    assert (journal.reservation(mine) or pytest.fail()).body["use"]["mechanism"] == "laplace"
+    entry = journal.reservation(mine)
+    assert entry is not None
+    assert entry.body["use"]["mechanism"] == "laplace"
 
 
 def test_a_free_repeat_refers_to_what_it_repeats_and_stores_nothing_else(opens: Opens) -> None:

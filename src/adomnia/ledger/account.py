@@ -204,7 +204,7 @@ class Account:
                 hint="use the version that wrote it, or a newer one",
             )
         self.dataset = head.get("dataset")
-        self._budgets = {name: amounts for name, amounts in head.get("budgets", ())}
+        self._budgets = dict(head.get("budgets", ()))
 
     def _reserved(self, number: int, head: Head, digest: bytes) -> None:
         analyst, key, promise = head["analyst"], head.get("key"), head.get("promise")

@@ -75,6 +75,8 @@ class Check:
             self.problem(f"entry {gap[0]} is missing")
         elif gap:
             self.problem(f"entries {gap[0]} to {gap[-1]} are missing")
+        if gap:
+            self.problem(f"entry {number}: it cannot be checked without the entry before")
         return not gap
 
     def _content(self, row: Row) -> None:

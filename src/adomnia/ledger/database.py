@@ -60,7 +60,7 @@ BODIES = ROWS.replace("digest FROM", "digest, CASE WHEN kind = ANY (%(kinds)s) T
 # Dividing by the number of heads that were moved: no head, an error, and COMMIT is not reached.
 INSERT = """
     WITH written AS (
-        INSERT INTO @.adomnia_journal 
+        INSERT INTO @.adomnia_journal
             (ledger, batch, number, at, kind, head, body_digest, digest, body)
         SELECT %(ledger)s, %(batch)s, * FROM unnest(
             %(number)s::bigint[], %(at)s::bigint[], %(kind)s::text[], %(head)s::text[],

@@ -148,7 +148,8 @@ def _build(path: Path, entries: Iterable[Entry]) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.executescript(
-            f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; {TABLES}"
+            f"BEGIN; PRAGMA application_id = {APPLICATION};"
+            f" PRAGMA user_version = {FORMAT}; {TABLES}"
         )
         insert(connection, entries)
         connection.execute("COMMIT")

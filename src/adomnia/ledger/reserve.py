@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from adomnia.errors import BudgetError, LedgerError, MachineryError, ReusedKeyError
-from adomnia.ledger.account import Account, promise_kind
+from adomnia.ledger.account import Account, Use, promise_kind
 from adomnia.ledger.entry import Record, canonical, receipt
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.statement import kept, without_comments
@@ -75,11 +75,12 @@ class Budgets:
 class Granted:
     """A reservation that is on disk, and what each budget that may be told has left after it.
 
-    `answer` is the recorded answer of an earlier request with the same key, and None when the
+    `number` is that of its entry. `answer` is the recorded answer of an earlier request with the same key, and None when the
     question is still to be answered, or was answered under the receipts that this `repeats`.
     """
 
     receipt: str
+    number: int
     remaining: Mapping[str, Mapping[str, Fraction]]
     answer: Mapping[str, Any] | None = None
     repeats: tuple[str, ...] = ()
@@ -100,7 +101,7 @@ def reserve(journal: Journal, reservation: Reservation, budgets: Budgets) -> Gra
     for _, budget, _ in _bound(Account(), reservation, budgets):
         budget.allows(loss)  # the accountant takes a second to load: before, not under, the lock
     record = _record(reservation, loss)
-    known: list[str] = []
+    known: list[Use] = []
     after: dict[str, Mapping[str, Fraction]] = {}
 
     def decide(account: Account) -> Sequence[Record]:
@@ -112,8 +113,9 @@ def reserve(journal: Journal, reservation: Reservation, budgets: Budgets) -> Gra
 
     written = journal.append(decide)
     if known:
-        return Granted(known[0], after, journal.answer(known[0]))
-    return Granted(receipt(written[0]), after)
+        paid = known[0].receipt
+        return Granted(paid, known[0].number, after, journal.answer(paid))
+    return Granted(receipt(written[0]), written[0].number, after)
 
 
 def repeated(
@@ -134,8 +136,9 @@ def repeated(
         after.update(_left(account, who, budgets, Loss()))
         return [Record("repeated", {"analyst": analyst, "receipts": list(receipts)})]
 
-    (entry,) = journal.append(decide, durable=False)
-    return Granted(receipts[0] if receipts else receipt(entry), after, repeats=tuple(receipts))
+    (written,) = journal.append(decide, durable=False)
+    named = receipts[0] if receipts else receipt(written)
+    return Granted(named, written.number, after, repeats=tuple(receipts))
 
 
 def _refuse_stale(account: Account, reservation: Reservation) -> None:
@@ -221,8 +224,8 @@ def _request(reservation: Reservation) -> str | None:
     return sha256(said.encode()).hexdigest()[:32]
 
 
-def _repeated(account: Account, reservation: Reservation) -> list[str]:
-    """The receipt of the earlier request with the same key, if it was answered."""
+def _repeated(account: Account, reservation: Reservation) -> list[Use]:
+    """The earlier request with the same key, if it was answered."""
     use = account.find(reservation.analyst, reservation.key)
     if use is None:
         return []
@@ -231,7 +234,7 @@ def _repeated(account: Account, reservation: Reservation) -> list[str]:
             "this key was used for another question",
             hint="repeat the question as it was, or use a new key",
         )
-    return [use.receipt] if account.is_answered(use.receipt) else []
+    return [use] if account.is_answered(use.receipt) else []
 
 
 def _bound(

@@ -76,7 +76,10 @@ class Memory:
                 if only in (None, found):
                     measurement = measurement_from(inner["measurement"])
                     name = _Told(self, receipt, at)
-                    yield Known(where, keys, measurement, name.load, receipt, name.keys)
+                    yield Known(
+                        where, keys, measurement, name.load, receipt, name.keys,
+                        same=only is not None,
+                    )  # fmt: skip
 
     def _record(self, receipt: str) -> Mapping[str, Any]:
         entry = self.journal.reservation(receipt)

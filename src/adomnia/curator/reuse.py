@@ -21,6 +21,7 @@ from adomnia.curator.derived_noise import DerivedNoise
 from adomnia.curator.plan import Plan
 from adomnia.mechanisms.measuring import Measuring, variance
 from adomnia.mechanisms.noisy import Key, Measured, Noisy
+from adomnia.queries.canonical import measurement_json
 from adomnia.queries.expression import Call, Column, Expr, columns, rewrite
 from adomnia.queries.grouping import axes, cell_count
 from adomnia.queries.measurement import Counts, Measurement, width_of
@@ -37,7 +38,8 @@ class Known:
     """One measurement that was released: of which rows, over which cells, and under which receipt.
 
     Its values are loaded when they are needed. The cells of a `single` one are not independent,
-    so they can be taken but not summed.
+    so they can be taken but not summed. One that is the `same` was found by the digest of what is
+    asked.
     """
 
     where: Expr | None
@@ -47,6 +49,7 @@ class Known:
     receipt: str = ""
     load_keys: Callable[[], _Selected] = field(default=lambda: None, repr=False)
     single: bool = False
+    same: bool = False
 
     @cached_property
     def noisy(self) -> Noisy:
@@ -109,9 +112,7 @@ _Served = tuple[Noisy, _Selected]
 
 
 def _serve(plan: Plan, step: Measuring, known: Known) -> _Served | None:
-    question = plan.question
-    same = (question.where, question.keys, step.measurement)
-    if same == (known.where, known.keys, known.measurement):
+    if known.same or _is_same(plan, step, known):
         kept = (plan.threshold is None) == (known.selected is None)
         accurate = kept and step.at_least_as_sharp(known.noisy)
         return (known.noisy, known.selected) if accurate else None
@@ -123,6 +124,12 @@ def _serve(plan: Plan, step: Measuring, known: Known) -> _Served | None:
     if coarser is None or (coarser.terms.max(initial=0) > 1 and (known.single or known.noisy.tied)):
         return None
     return (coarser, None) if step.at_least_as_sharp(coarser) else None
+
+
+def _is_same(plan: Plan, step: Measuring, known: Known) -> bool:
+    question = plan.question
+    asked = (question.where, question.keys, step.measurement)
+    return asked == (known.where, known.keys, known.measurement)
 
 
 def _hopeless(step: Measuring, noisy: Noisy) -> bool:
@@ -165,7 +172,8 @@ def _components(asked: Measurement, known: Measurement) -> list[Expr | None] | N
     """For each asked component the condition under which a known cell counts for it."""
     if isinstance(asked, Counts) and known == ROWS:
         return list(asked.conditions)
-    return [None] * width_of(asked) if asked == known else None
+    alike = measurement_json(asked) == measurement_json(known)
+    return [None] * width_of(asked) if alike else None
 
 
 def _beyond(where: Expr | None, known: Expr | None) -> list[Expr] | None:

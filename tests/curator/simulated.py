@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from adomnia.curator.reading import Reading, Readings
 
 from adomnia.curator.answer import tabulate
 from adomnia.curator.plan import Asked, Plan, make_plan
 from adomnia.curator.policy import Policy
-from adomnia.curator.reading import Reading, Readings
 from adomnia.mechanisms import gaussian, laplace
 from adomnia.mechanisms.margin import Noise
 from adomnia.mechanisms.randomness import Bits

@@ -76,7 +76,7 @@ def weather(town: Town, requests: int, kills: int, budget: int, epsilon: str) ->
     database = town.open(f"epsilon = {budget}")
     entries = database.ledger()
     reserved = {receipt(entry) for entry in entries if entry.kind == "reserved"}
-    answered = {entry.body["receipt"] for entry in entries if entry.kind == "answered"}
+    answered = {entry.head["receipt"] for entry in entries if entry.kind == "answered"}
     assert sum(told.values()) <= budget
     assert set(told) <= answered <= reserved
     total = Fraction(database.budget()["data"]["spent"])

@@ -71,7 +71,7 @@ def total(database: adomnia.Database):
 
 
 def priced_anew(database: adomnia.Database) -> list[dict]:
-    return [entry.body for entry in database.ledger() if entry.kind == "prior"]
+    return [entry.head for entry in database.ledger() if entry.kind == "prior"]
 
 
 @pytest.mark.parametrize("privacy", RELATIONS.values(), ids=RELATIONS.keys())
@@ -82,9 +82,11 @@ def test_the_same_promise_costs_the_same_also_in_ledgers_of_before(
     with monkeypatch.context() as patched:
         kept = ledger._record
 
-        def of_before(reservation):
-            body = {k: v for k, v in kept(reservation).body.items() if k != "promise"}
-            return Record("reserved", body)
+        def of_before(reservation, loss):
+            record = kept(reservation, loss)
+            parts = [{k: v for k, v in part.items() if k != "promise"}
+                     for part in (record.head, record.body)]  # fmt: skip
+            return Record("reserved", *parts)
 
         patched.setattr(ledger, "_record", of_before)
         old = town.open(f"{RICH}\n{privacy}")
@@ -185,7 +187,11 @@ def test_a_promise_of_another_version_is_refused(town: Town, monkeypatch) -> Non
     booking = session_module.Reservation("x", None, None, COUNT, session_module.Free())
     kept = ledger._record
     monkeypatch.setattr(
-        ledger, "_record", lambda r: Record("reserved", {**kept(r).body, "promise": strange})
+        ledger,
+        "_record",
+        lambda *said: Record(
+            "reserved", kept(*said).head, {**kept(*said).body, "promise": strange}
+        ),
     )
     ledger.reserve(database.desk.journal, booking, ledger.Budgets(database.policy.budget))
     with pytest.raises(LedgerError, match="does not know"):

@@ -102,11 +102,11 @@ def test_what_was_told_is_not_paid_again_and_not_mixed_up(town: Town) -> None:
         analyst.ask(MEDIAN, 1, key="k", error="value")
 
 
-def test_a_request_of_before_reads_the_same(town: Town) -> None:
+def test_a_request_says_what_was_asked_beside_the_statement(town: Town) -> None:
     analyst = town.open("epsilon = 100").session()
     analyst.ask(MEDIAN, "1/2", key="old")
     body = next(e.body for e in analyst.desk.journal.entries() if e.kind == "reserved")
-    assert json.loads(body["request"]) == [MEDIAN, "1/2", "None", "None", 0.95]
+    assert json.loads(body["request"]) == ["1/2", "None", "None", 0.95]
 
 
 RELATIONS = [

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from adomnia.curator.reading import Reading, Readings
 
 import adomnia
 from adomnia.curator import reading
 from adomnia.curator.answer import tabulate
 from adomnia.curator.plan import Asked, Plan, make_plan
-from adomnia.curator.reading import Reading, Readings
 from adomnia.errors import AdomniaError
 from adomnia.mechanisms.margin import Noise
 from adomnia.mechanisms.unseal import unseal

@@ -122,6 +122,6 @@ def test_uses_that_come_in_while_it_is_priced_are_priced_too(journal: SqliteJour
 
 
 def test_a_price_for_what_nobody_reserved_is_refused(journal: SqliteJournal) -> None:
-    body = {"published": PUBLISHED, "prices": {"0" * 32: {"event": "free"}}, "accepted": False}
+    head = {"published": PUBLISHED, "prices": {"0" * 32: {}}, "accepted": False}
     with pytest.raises(LedgerError, match="nobody reserved"):
-        journal.append(lambda account: [Record("prior", body)])
+        journal.append(lambda account: [Record("prior", head)])

@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 
 from adomnia.errors import BudgetError, LedgerError, QuestionError
 from adomnia.ledger.account import Account
+from adomnia.ledger.budgets import record_budgets
 from adomnia.ledger.entry import ROOT, Record, receipt
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.postgres import PostgresJournal
-from adomnia.ledger.reserve import Budgets, Reservation, answered, left, reserve
+from adomnia.ledger.reserve import Budgets, Reservation, answered, left, repeated, reserve
 from adomnia.ledger.sqlite import SqliteJournal
+from adomnia.ledger.terms import write_loss
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import (
     Composed,
@@ -80,14 +82,15 @@ def asked(epsilon: Fraction = TENTH, key: str | None = None, who: str = "alice")
 
 
 def line(statement: str, epsilon: Fraction = TENTH) -> Record:
-    body = {"analyst": "alice", "session": None, "key": None, "statement": statement}
-    return Record("reserved", body | {"event": to_json(laplace(epsilon))})
+    body = {"statement": statement, "event": to_json(laplace(epsilon))}
+    return Record("reserved", {"analyst": "alice", "loss": write_loss(Loss.pure(epsilon))}, body)
 
 
 def test_a_new_journal_holds_its_opening_and_nothing_spent(journal: Journal) -> None:
     (first,) = journal.entries()
     assert (first.number, first.kind, first.previous) == (1, "opened", ROOT)
-    assert len(str(first.body["salt"])) == 32
+    assert first.head["format"] == 2
+    assert len(str(first.head["salt"])) == 32
     assert journal.account().total == Loss()
     assert journal.verify().ok
 
@@ -117,9 +120,12 @@ def test_it_is_still_there_when_opened_again(opens: Opens) -> None:
     first = opens()
     granted = reserve(first, asked(), WIDE)
     first.close()
-    account = opens().account()
-    assert account.reservation(granted.receipt) == granted.entry
-    assert account.total == Loss.pure(TENTH)
+    again = opens()
+    entry = again.reservation(granted.receipt)
+    assert entry is not None
+    assert receipt(entry) == granted.receipt
+    assert entry.body["statement"] == "SELECT COUNT(*) FROM people"
+    assert again.account().total == Loss.pure(TENTH)
 
 
 def test_a_decision_sees_everything_before_it(opens: Opens) -> None:
@@ -149,18 +155,23 @@ def test_a_decision_that_raises_appends_nothing(journal: Journal) -> None:
     [
         Record("invented", {}),
         Record("reserved", {"analyst": "alice"}),
-        Record("reserved", dict(line("x").body) | {"event": {"event": "unheard-of"}}),
-        Record("answered", {"receipt": "0" * 32, "body": {}}),
-        Record("reserved", {"statement": object()}),
-        Record("opened", {"format": 1, "salt": ""}),
-        Record("reserved", {"statement": float("nan")}),
+        Record("reserved", {"analyst": "alice", "loss": {"omega": "1"}}),
+        Record("reserved", {"analyst": "alice", "loss": {"epsilon": "-1"}}),
+        Record("reserved", {"analyst": "alice", "loss": {}}, {"statement": object()}),
+        Record("answered", {"receipt": "0" * 32}, {}),
+        Record("repeated", {"analyst": "alice", "receipts": ["0" * 32]}),
+        Record("prior", {"published": {}, "prices": {"0" * 32: {}}, "accepted": False}),
+        Record("budget", {"name": None, "old": {"epsilon": "1"}, "new": None, "by": "ann"}),
+        Record("opened", {"format": 2, "salt": ""}),
+        Record("reserved", {"analyst": float("nan"), "loss": {}}),
     ],
 )
 def test_a_record_that_could_not_be_read_back_is_not_written(journal: Journal, bad: Record) -> None:
     with pytest.raises(LedgerError):
         journal.append(lambda account: [line("good"), bad])
     journal.append(lambda account: [line("after")])
-    assert [entry.body.get("statement") for entry in journal.entries()] == [None, "after"]
+    kept = [entry for entry in journal.entries() if entry.kind == "reserved"]
+    assert [entry.body["statement"] for entry in kept] == ["after"]
     assert journal.account().total == Loss.pure(TENTH)
     assert journal.verify().ok
 
@@ -172,9 +183,10 @@ def test_a_snapshot_does_not_change(journal: Journal) -> None:
     reserve(journal, asked(key="l", who="bob"), WIDE)
     assert (before.number, before.total) == (2, Loss.pure(TENTH))
     assert set(before.analysts) == {"alice"}
-    assert before.answer(granted.receipt) is None
+    assert not before.is_answered(granted.receipt)
     assert before.find("bob", "l") is None
-    assert list(before.answers("alice")) == []
+    assert list(before.answered("alice")) == []
+    assert [receipt for receipt, _ in before.uses()] == [granted.receipt]
 
 
 def test_many_threads_lose_nothing(journal: Journal) -> None:
@@ -185,7 +197,7 @@ def test_many_threads_lose_nothing(journal: Journal) -> None:
         receipts = list(pool.map(ask, range(200)))
     account = journal.account()
     assert len(set(receipts)) == 200
-    assert all(account.reservation(receipt) for receipt in receipts)
+    assert all(account.use(receipt) for receipt in receipts)
     assert account.total.epsilon == 20
     assert sum((loss.epsilon for loss in account.analysts.values()), Fraction(0)) == 20
     assert journal.verify().ok
@@ -249,7 +261,9 @@ def test_a_request_that_was_never_answered_pays_again(journal: Journal) -> None:
     lost, second = (reserve(journal, asked(key="k"), WIDE) for _ in range(2))
     assert lost.receipt != second.receipt
     assert journal.account().total.epsilon == 2 * TENTH
-    assert journal.account().find("alice", "k") == second.entry
+    found = journal.find("alice", "k")
+    assert found is not None
+    assert receipt(found) == second.receipt
     answered(journal, second.receipt, {"rows": [2]})
     assert reserve(journal, asked(key="k"), WIDE).answer == {"rows": [2]}
 
@@ -288,18 +302,144 @@ def test_only_what_was_paid_is_answered_and_only_once(journal: Journal) -> None:
     answered(journal, granted.receipt, {"rows": [1]})
     with pytest.raises(LedgerError, match="twice"):
         answered(journal, granted.receipt, {"rows": [2]})
-    assert journal.account().answer(granted.receipt) == {"rows": [1]}
+    assert journal.answer(granted.receipt) == {"rows": [1]}
+    assert journal.answer("f" * 32) is None
 
 
 def test_answers_come_back_in_order(journal: Journal) -> None:
     granted = [reserve(journal, asked(), WIDE) for _ in range(3)]
     for step in (1, 0, 2):
         answered(journal, granted[step].receipt, {"step": step})
-    found = list(journal.account().answers("alice"))
-    assert [body["step"] for _, _, body in found] == [1, 0, 2]
-    assert [key for key, _, _ in found] == [granted[step].receipt for step in (1, 0, 2)]
-    assert found[0][1]["statement"] == "SELECT COUNT(*) FROM people"
-    assert list(journal.account().answers("bob")) == []
+    found = list(journal.account().answered("alice"))
+    assert found == [granted[step].receipt for step in (1, 0, 2)]
+    assert [(journal.answer(receipt) or {})["step"] for receipt in found] == [1, 0, 2]
+    assert list(journal.account().answered("alice", 2)) == found[2:]
+    assert list(journal.account().answered("bob")) == []
+
+
+def test_bodies_are_read_only_of_the_kinds_that_are_asked_for(journal: Journal) -> None:
+    granted = reserve(journal, asked(), WIDE)
+    answered(journal, granted.receipt, {"rows": [1]})
+    _, paid, told = journal.entries(bodies=("reserved",))
+    assert paid.body["statement"] == "SELECT COUNT(*) FROM people"
+    with pytest.raises(LedgerError, match="was not read"):
+        _ = told.body
+    assert [entry.text for entry in journal.entries(bodies=())] == [None, None, None]
+    assert list(journal.entries())[2].body == {"rows": [1]}
+
+
+def test_what_was_measured_is_found_again_by_its_digest(journal: Journal) -> None:
+    def measured(who: str, *digests: str) -> str:
+        use = {"measured": list(digests), "mechanism": "laplace"}
+        booking = Reservation(who, None, None, "SELECT 1", laplace(TENTH), use=use)
+        return reserve(journal, booking, WIDE).receipt
+
+    mine, table = measured("alice", "aa", "bb"), measured("carol", "release:cc")
+    early = journal.account()
+    for paid in (mine, table):
+        assert not early.measured("alice", "aa")
+        answered(journal, paid, {"rows": []})
+    account = journal.account()
+    assert account.measured("alice", "bb") == (mine,)
+    assert account.measured("bob", "bb") == ()
+    assert account.measured("bob", "release:cc") == (table,)
+    assert early.measured("bob", "release:cc") == ()
+    entry = journal.reservation(mine)
+    assert entry is not None
+    assert entry.body["use"]["mechanism"] == "laplace"
+
+
+def test_a_free_repeat_refers_to_what_it_repeats_and_stores_nothing_else(opens: Opens) -> None:
+    tight, journal = Budgets(Budget(TENTH)), opens()
+    first = reserve(journal, asked(), tight)
+    with pytest.raises(LedgerError, match="nobody was given"):
+        repeated(journal, "alice", None, [first.receipt], tight)
+    answered(journal, first.receipt, {"rows": [[41]]})
+    again = repeated(journal, "alice", None, [first.receipt], tight)
+    assert (again.receipt, again.repeats, again.repeated) == (first.receipt, (first.receipt,), True)
+    assert again.remaining == first.remaining
+    with pytest.raises(LedgerError, match="nobody was given"):
+        repeated(journal, "alice", None, [], tight)
+    *_, last = opens().entries()
+    assert (last.kind, last.text) == ("repeated", None)
+    assert last.head == {"analyst": "alice", "receipts": [first.receipt]}
+    assert opens().account().count == 1
+    assert journal.verify().ok
+
+
+def test_statements_are_kept_without_comments_and_not_without_end(journal: Journal) -> None:
+    def stored(statement: str) -> str:
+        booking = Reservation("alice", None, None, statement, laplace(TENTH))
+        entry = journal.reservation(reserve(journal, booking, WIDE).receipt)
+        assert entry is not None
+        return str(entry.body["statement"])
+
+    assert stored("SELECT 1 -- of Ann's friends\n/* all */ , '--'") == "SELECT 1  \n  , '--'"
+    assert stored("x" * 50_000) == "x" * 20_000 + " … (cut)"
+
+
+def test_a_key_means_the_same_with_other_comments(journal: Journal) -> None:
+    first = reserve(journal, asked(key="k"), WIDE)
+    answered(journal, first.receipt, {"rows": [1]})
+    said = "/* again */ SELECT COUNT(*) FROM people -- please"
+    again = Reservation("alice", "s1", "k", said, laplace(TENTH))
+    assert reserve(journal, again, WIDE).receipt == first.receipt
+
+
+ALLOWED = {None: Budget(Fraction(2)), "bob": Budget(rho=TENTH)}
+
+
+def test_a_budget_that_changes_is_an_entry_with_old_and_new_and_by_whom(journal: Journal) -> None:
+    assert record_budgets(journal, ALLOWED, "ann") == 2
+    assert record_budgets(journal, ALLOWED, "ben") == 0
+    more = {None: Budget(Fraction(4)), "carol": Budget(TENTH, Fraction(1, 10**6))}
+    assert record_budgets(journal, more, "ben") == 3
+    heads = [dict(entry.head) for entry in journal.entries(after=3)]
+    assert heads == [
+        {"name": None, "old": {"epsilon": "2"}, "new": {"epsilon": "4"}, "by": "ben"},
+        {"name": "bob", "old": {"rho": "1/10"}, "new": None, "by": "ben"},
+        {
+            "name": "carol",
+            "old": None,
+            "new": {"epsilon": "1/10", "delta": "1/1000000"},
+            "by": "ben",
+        },
+    ]
+    assert journal.account().budgets == {
+        None: {"epsilon": "4"},
+        "carol": {"epsilon": "1/10", "delta": "1/1000000"},
+    }
+    assert journal.verify().ok
+
+
+@pytest.mark.parametrize("racers", [2, 8])
+def test_those_who_open_an_edited_policy_at_once_record_it_once(opens: Opens, racers: int) -> None:
+    journals = [opens() for _ in range(racers)]
+    start = threading.Barrier(racers)
+
+    def race(journal: Journal) -> int:
+        start.wait()
+        return record_budgets(journal, ALLOWED, "ann")
+
+    with ThreadPoolExecutor(racers) as pool:
+        assert sum(pool.map(race, journals)) == 2
+    assert journals[0].account().number == 3
+
+
+def test_many_entries_are_read_a_part_at_a_time(
+    opens: Opens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adomnia.ledger.stored.CHUNK", 7)
+    monkeypatch.setattr("adomnia.ledger.stored.HEAVY", 3)
+    journal = opens()
+    for step in range(30):
+        journal.append(lambda account, step=step: [line(str(step))])
+    again = opens()
+    again.append(lambda account: [line("last")])
+    assert again.account().total.epsilon == 31 * TENTH
+    bodies = [entry.body.get("statement") for entry in opens().entries(after=1)]
+    assert bodies == [*map(str, range(30)), "last"]
+    assert [entry.number for entry in opens().entries(after=29, bodies=())] == [30, 31, 32]
 
 
 FULL, HALF = Budget(Fraction(1)), Budget(Fraction(1, 2))
@@ -437,7 +577,7 @@ def test_no_sequence_passes_any_budget(name: str, asks: list[tuple[Reservation, 
                 continue
             paid += Loss() if granted.repeated else cost(reservation.event)
             if finishes and not granted.repeated:
-                answered(journal, granted.receipt, {"of": receipt(granted.entry)})
+                answered(journal, granted.receipt, {"of": granted.receipt})
         account, verification = journal.account(), journal.verify()
         journal.close()
     assert verification.ok

@@ -151,6 +151,7 @@ def judge(storm: Storm) -> None:
     paid = {receipt: number for number, kind, receipt in lines if kind != "refused"}
     journal = storm.opens()
     account, verification = journal.account(), journal.verify()
+    kept = {receipt: (journal.reservation(receipt), journal.answer(receipt)) for receipt in paid}
     journal.close()
 
     assert verification.problems == ()
@@ -159,10 +160,10 @@ def judge(storm: Storm) -> None:
     assert len(paid) * EPSILON <= account.total.epsilon <= storm.budget
     assert all(loss.epsilon <= storm.budget / 2 for loss in account.analysts.values())
     for receipt, number in paid.items():
-        entry = account.reservation(receipt)
+        entry, answer = kept[receipt]
         assert entry is not None
-        assert entry.body["key"] == f"k{number}"
-        assert account.answer(receipt) in (None, {"number": int(number)})
+        assert entry.head["key"] == f"k{number}"
+        assert answer in (None, {"number": int(number)})
 
 
 @pytest.mark.parametrize(("requests", "kills"), [(200, 8), (2000, 50)])

@@ -61,9 +61,7 @@ def knife(server: Server) -> Iterator[psycopg.Connection[Any]]:
 
 
 def _one(account: Account) -> Sequence[Record]:
-    event = {"event": "free"}
-    body = {"analyst": "a", "session": None, "key": None, "statement": "s", "event": event}
-    return [Record("reserved", body)]
+    return [Record("reserved", {"analyst": "a", "loss": {}}, {"statement": "s"})]
 
 
 def in_child(work: Callable[[], object]) -> int:
@@ -259,7 +257,7 @@ def test_rows_that_something_swallows_are_not_taken_for_stored(
         with pytest.raises(LedgerError, match="did not take the entries"):
             reserve(journal, ASKED, BUDGETS)
         knife.execute(f"DROP TRIGGER t{name} ON adomnia_journal")
-        assert reserve(journal, ASKED, BUDGETS).entry.number == 2
+        assert reserve(journal, ASKED, BUDGETS).number == 2
 
 
 # A connection that is lost
@@ -276,7 +274,7 @@ def test_one_lost_in_between_is_made_anew(
 ) -> None:
     for step in range(2):
         cut(journal, knife)
-        assert reserve(journal, ASKED, BUDGETS).entry.number == 2 + step
+        assert reserve(journal, ASKED, BUDGETS).number == 2 + step
         cut(journal, knife)
         assert journal.account().number == 2 + step
         cut(journal, knife)
@@ -356,7 +354,7 @@ def test_a_conflict_is_tried_again(
         commit(*given)
 
     monkeypatch.setattr(database, "commit", conflicting)
-    assert reserve(journal, ASKED, BUDGETS).entry.number == 2
+    assert reserve(journal, ASKED, BUDGETS).number == 2
     assert [entry.number for entry in journal.entries()] == [1, 2]
 
 
@@ -459,7 +457,7 @@ def test_what_cannot_be_known_in_time_is_an_error_and_stays_spent(
             journal.account()
         server.start()
         assert journal.account().total.epsilon == (Fraction(1, 10) if stored else 0)
-        assert reserve(journal, ASKED, BUDGETS).entry.number == (3 if stored else 2)
+        assert reserve(journal, ASKED, BUDGETS).number == (3 if stored else 2)
         assert journal.verify().ok
 
 
@@ -488,7 +486,7 @@ def test_a_writer_that_falls_silent_is_ended(
     address = Address.of(url)
     silent = connect(address)
     database.begin(silent, address, 0)
-    assert reserve(journal, ASKED, BUDGETS).entry.number == 2
+    assert reserve(journal, ASKED, BUDGETS).number == 2
     with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
         silent.execute("SELECT 1")
     silent.close()
@@ -506,7 +504,7 @@ def test_a_head_that_a_stranger_holds_is_waited_for_and_then_an_error(
             reserve(journal, ASKED, BUDGETS)
         assert journal.account().number == 1  # whoever reads does not wait
         stranger.execute("ROLLBACK")
-    assert reserve(journal, ASKED, BUDGETS).entry.number == 2
+    assert reserve(journal, ASKED, BUDGETS).number == 2
 
 
 # Forks and batches, as for SQLite
@@ -520,7 +518,7 @@ def test_a_child_goes_on_where_the_parent_was(journal: PostgresJournal) -> None:
         assert journal.account().number == 3
 
     assert in_child(work) == 0
-    assert reserve(journal, ASKED, BUDGETS).entry.number == 4
+    assert reserve(journal, ASKED, BUDGETS).number == 4
     assert journal.verify().ok
 
 

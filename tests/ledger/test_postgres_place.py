@@ -86,7 +86,7 @@ def test_temporary_tables_and_types_shadow_nothing(books: Books) -> None:
             line.execute(f"CREATE TEMP TABLE {name} AS TABLE public.{name} WITH NO DATA")
         line.execute("CREATE DOMAIN pg_temp.text AS varchar CHECK (length(VALUE) < 2)")
         line.execute("CREATE TEMP VIEW pg_class AS SELECT 1 AS oid")
-        assert reserve(journal, ASKED, BUDGETS).entry.number == 3
+        assert reserve(journal, ASKED, BUDGETS).number == 3
         assert [entry.number for entry in journal.entries()] == [1, 2, 3]
         assert journal.account().number == 3
     assert pay(books.url()) == 4

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from seeded import SeededBits
 
-from adomnia.mechanisms.mechanism import (
+from adomnia.mechanisms.noise import (
     add_gaussian,
     add_laplace,
     choose_quantiles,

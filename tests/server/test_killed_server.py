@@ -19,6 +19,7 @@ import psycopg
 import pytest
 from lodge import SECRETS, lodging, process
 
+from adomnia.curator.books import receipt
 from adomnia.curator.database import open_database
 from adomnia.privacy import events
 from tests.free_port import free_port
@@ -80,9 +81,9 @@ class OverPsql:
         row = self._line.execute(sql).fetchone()
         assert row is not None
         text = " ".join(self._said)
-        receipt = re.search(r"receipt (\w+)", text)
-        assert receipt is not None, text
-        return Told(self._who, sql, row[0], receipt[1], f"cost epsilon {float(PRICE)}" in text)
+        paid = re.search(r"receipt (\w+)", text)
+        assert paid is not None, text
+        return Told(self._who, sql, row[0], paid[1], f"cost epsilon {float(PRICE)}" in text)
 
 
 @dataclass
@@ -165,8 +166,9 @@ def check_books(folder: Path, load: Load) -> None:
     with open_database(folder / "adomnia.toml") as database:
         assert database.verify().ok
         entries, budget = database.ledger(), database.budget()
-    reserved = {entry.digest[:32]: entry.body for entry in entries if entry.kind == "reserved"}
-    answered = Counter(entry.body["receipt"] for entry in entries if entry.kind == "answered")
+    uses = (entry for entry in entries if entry.kind == "reserved")
+    reserved = {receipt(entry): {**entry.head, **entry.body} for entry in uses}
+    answered = Counter(entry.head["receipt"] for entry in entries if entry.kind == "answered")
     assert max(answered.values()) == 1
     seen = Counter(told.receipt for told in load.told)
     assert max(seen.values()) == 1  # no receipt served two answers

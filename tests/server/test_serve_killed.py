@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 from lodge import SECRETS, lodging, process
 
+from adomnia.curator.books import receipt
 from adomnia.curator.database import open_database
 
 CLIENTS, EPSILON = 6, Fraction(1, 100)
@@ -91,10 +92,10 @@ def _check(folder: Path, load: Load, before: dict[str, Any], unanswered: set[str
     with open_database(folder / "adomnia.toml") as database:
         assert database.verify().ok
         entries, after = database.ledger(), database.budget()
-    reserved = {e.digest[:32]: e.body for e in entries if e.kind == "reserved"}
-    answered = Counter(e.body["receipt"] for e in entries if e.kind == "answered")
+    reserved = {receipt(e): {**e.head, **e.body} for e in entries if e.kind == "reserved"}
+    answered = Counter(e.head["receipt"] for e in entries if e.kind == "answered")
     assert max(answered.values()) == 1
-    told = Counter(reserved[receipt]["key"] for receipt in answered)
+    told = Counter(reserved[paid]["key"] for paid in answered)
     assert set(told) == set(load.asked)
     assert max(told.values()) == 1  # no request was answered twice
     paid = Counter(body["key"] for body in reserved.values())

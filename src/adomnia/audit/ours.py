@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from adomnia.audit.subject import Subject
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.exponential import choose
-from adomnia.mechanisms.mechanism import add_gaussian, add_laplace, select_partitions
+from adomnia.mechanisms.noise import add_gaussian, add_laplace, select_partitions
 from adomnia.mechanisms.quantile import Share, quantile, sensitivity
 from adomnia.mechanisms.selection import threshold
 from adomnia.privacy.composition import convert

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adomnia.cli import options, show
-from adomnia.curator.books import list_entries, verify_ledger
+from adomnia.curator.books import list_entries, receipt, verify_ledger
 from adomnia.curator.policy import Policy, read_policy
-from adomnia.privacy import events
 
 if TYPE_CHECKING:
     from adomnia.curator.books import Entry
@@ -41,7 +40,7 @@ def ledger(context: click.Context, verify: bool, policy: str, form: str) -> None
     read = read_policy(policy)
     if verify:
         context.exit(0 if _verify(read, form) else 5)
-    entries = list(_described(list_entries(read)))
+    entries = list(_described(list_entries(read, ("reserved",))))
     if form == "json":
         show.json_text({"entries": entries})
     else:
@@ -66,34 +65,42 @@ def _described(entries: list[Entry]) -> Iterator[dict[str, Any]]:
     for entry in entries:
         facts: dict[str, Any] = {"number": entry.number, "at": entry.at, "kind": entry.kind}
         if entry.kind == "reserved":
-            numbers[entry.digest[:32]] = entry.number
-            facts |= _reserved(entry.body) | {"receipt": entry.digest[:32]}
+            numbers[receipt(entry)] = entry.number
+            facts |= _reserved(entry) | {"receipt": receipt(entry)}
         if entry.kind == "answered":
-            receipt = str(entry.body["receipt"])
-            facts |= {"receipt": receipt, "answers": numbers.get(receipt)}
+            paid = str(entry.head["receipt"])
+            facts |= {"receipt": paid, "answers": numbers.get(paid)}
+        if entry.kind == "repeated":
+            told = [str(paid) for paid in entry.head["receipts"]]
+            again = [numbers.get(paid) for paid in told]
+            facts |= {"analyst": entry.head["analyst"], "receipts": told, "repeats": again}
         if entry.kind == "prior":
-            facts |= _prior(entry.body)
+            facts |= _prior(entry.head)
+        if entry.kind == "budget":
+            facts |= dict(entry.head)
+        if entry.kind == "opened":
+            facts |= {"dataset": entry.head.get("dataset"), "by": entry.head.get("by")}
         yield facts
 
 
-def _prior(body: Mapping[str, Any]) -> dict[str, Any]:
+def _prior(head: Mapping[str, Any]) -> dict[str, Any]:
     """An exact release, and what it made of what was paid before."""
     return {
-        "statement": body["published"].get("sql", "the policy promises something else"),
-        "repriced": len(body["prices"]),
-        "accepted": body["accepted"],
+        "statement": head["published"].get("sql", "the policy promises something else"),
+        "repriced": len(head["prices"]),
+        "accepted": head["accepted"],
     }
 
 
-def _reserved(body: Mapping[str, Any]) -> dict[str, Any]:
-    loss = events.loss(events.from_json(body["event"]))
-    cost = {"epsilon": loss.epsilon, "rho": loss.rho, "delta": loss.delta}
+def _reserved(entry: Entry) -> dict[str, Any]:
+    head, body = entry.head, entry.body
+    cost = {"epsilon": "0", **head["loss"]}
     return {
-        "analyst": body["analyst"],
-        "session": body["session"],
+        "analyst": head["analyst"],
+        "session": head.get("session"),
         "statement": body["statement"],
         "event": body["event"],
-        "cost": {name: str(value) for name, value in cost.items() if value or name == "epsilon"},
+        "cost": {name: cost[name] for name in ("epsilon", "rho", "delta") if name in cost},
     }
 
 
@@ -111,11 +118,31 @@ def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
         statement = show.line(str(entry["statement"]), SHORT)
         return (number, at, "", "prior", cost if entry["repriced"] else "", statement)
     if entry["kind"] != "reserved":
-        about = f"answers #{entry['answers']}" if entry["kind"] == "answered" else ""
-        return (number, at, "", str(entry["kind"]), "", about)
+        return (number, at, _who(entry), str(entry["kind"]), "", _about(entry))
     cost = show.amounts({name: Fraction(value) for name, value in entry["cost"].items()})
     who, statement = show.line(str(entry["analyst"]), 20), show.line(str(entry["statement"]), SHORT)
     return (number, at, who, _event(entry["event"]), cost, statement)
+
+
+def _who(entry: Mapping[str, Any]) -> str:
+    return show.line(str(entry.get("by") or entry.get("analyst") or ""), 20)
+
+
+def _about(entry: Mapping[str, Any]) -> str:
+    """What an entry that costs nothing is about."""
+    if entry["kind"] == "answered":
+        return f"answers #{entry['answers']}"
+    if entry["kind"] == "repeated":
+        return "repeats " + ", ".join(f"#{number}" for number in entry["repeats"])
+    if entry["kind"] == "budget":
+        of = "the data" if entry["name"] is None else str(entry["name"])
+        return show.line(f"of {of}: {_allowed(entry['old'])} → {_allowed(entry['new'])}", SHORT)
+    named = entry.get("dataset") or {}
+    return show.line(", ".join(f"{name} {value}" for name, value in named.items()), SHORT)
+
+
+def _allowed(amounts: Mapping[str, str] | None) -> str:
+    return "none" if amounts is None else show.amounts({n: Fraction(v) for n, v in amounts.items()})
 
 
 def _event(event: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.curator.estimate import Estimate, estimates
 from adomnia.curator.plan import Plan
-from adomnia.curator.reading import Reading, Readings
+from adomnia.mechanisms.noisy import Measured, Noisy
 from adomnia.privacy.events import Free
 from adomnia.queries.grouping import key_rows
 from adomnia.queries.measurement import Mode, Quantile
@@ -95,7 +95,7 @@ def _plain(value: Any) -> Any:
 
 
 def tabulate(
-    plan: Plan, readings: Readings, confidence: float, attributes: Mapping[str, Attribute]
+    plan: Plan, readings: Measured, confidence: float, attributes: Mapping[str, Attribute]
 ) -> Table:
     """The table that the statement asks for, from what was measured."""
     question = plan.question
@@ -127,7 +127,7 @@ class Row:
 
 
 def _cells(
-    question: Question, readings: Readings, attributes: Mapping[str, Attribute]
+    question: Question, readings: Measured, attributes: Mapping[str, Attribute]
 ) -> list[tuple[int, tuple[Any, ...]]]:
     if readings.keys is None:
         return list(key_rows(question.keys, attributes))
@@ -144,7 +144,7 @@ def _shown(spread: Range, value: Any) -> Any:
     return date.fromisoformat(value) if day else show(spread, value)
 
 
-def _jointly(plan: Plan, readings: Readings, confidence: float) -> dict[int, list[Estimate]]:
+def _jointly(plan: Plan, readings: Measured, confidence: float) -> dict[int, list[Estimate]]:
     """Estimates with wider margins, for columns that combine several statistics: all of them
     hold at once with the asked confidence when the doubt is shared among them."""
     counts = {len(statistics(output.value)) for output in plan.question.outputs}
@@ -235,7 +235,7 @@ def _is_before(first: Any, second: Any) -> bool:
         return type(first).__name__ < type(second).__name__
 
 
-def _notes(plan: Plan, parts: tuple[Reading, ...]) -> tuple[str, ...]:
+def _notes(plan: Plan, parts: tuple[Noisy, ...]) -> tuple[str, ...]:
     notes = []
     pairs = zip(plan.steps, parts, strict=True)
     quantiles = [(s.measurement, p.law) for s, p in pairs if isinstance(s.measurement, Quantile)]

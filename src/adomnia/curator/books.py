@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import getpass
+import os
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from adomnia.curator.policy import Policy, line_of
 from adomnia.errors import PolicyError
 from adomnia.ledger.account import Account
 from adomnia.ledger.address import SCHEMES, Address
+from adomnia.ledger.budgets import opening, record_budgets
 from adomnia.ledger.entry import Entry, receipt
 from adomnia.ledger.journal import Journal, Verification
 from adomnia.ledger.postgres import PostgresJournal
 from adomnia.ledger.sqlite import SqliteJournal
+from adomnia.ledger.terms import read_loss
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss
 
 __all__ = [
     "Entry",
+    "budgets_of",
     "copy_ledger",
+    "dataset_of",
     "list_entries",
     "open_journal",
     "open_ledger",
+    "read_loss",
     "receipt",
     "spending",
     "state_of",
@@ -31,16 +39,54 @@ __all__ = [
 ]
 
 
-def open_journal(policy: Policy) -> Journal:
-    """The policy's ledger, made where there is none."""
-    place = _place(policy)
-    return PostgresJournal(place) if isinstance(place, Address) else SqliteJournal(place)
+def open_journal(policy: Policy, by: str | None = None) -> Journal:
+    """The policy's ledger, made where there is none; that of other data is refused.
+
+    Budgets that were changed since are recorded, with who opened it: an account, or whoever runs
+    this process.
+    """
+    place, who = _place(policy), by or _system_user()
+    said = opening(dataset_of(policy), budgets_of(policy), who)
+    journal: Journal
+    if isinstance(place, Address):
+        journal = PostgresJournal(place, opening=said)
+    else:
+        journal = SqliteJournal(place, opening=said)
+    try:
+        _refuse_other_data(policy, journal)
+        record_budgets(journal, budgets_of(policy), who)
+    except BaseException:
+        journal.close()
+        raise
+    return journal
+
+
+def dataset_of(policy: Policy) -> dict[str, str]:
+    """What tells the policy's data from other data, wherever its folder is moved to.
+
+    Files by their names, without folders; addresses without the user, password and settings.
+    """
+    named = {"table": policy.relation or policy.table, "source": _name(policy.source)}
+    said = named if policy.source else {}
+    graph = policy.graph
+    if graph is None:
+        return said
+    nodes = f"{_name(graph.nodes)}" if graph.nodes else f"{graph.ids}"
+    return {**said, "graph": f"{_name(graph.edges)}, nodes {nodes}"}
+
+
+def budgets_of(policy: Policy) -> dict[str | None, Budget]:
+    """The budget of the data, under None, and those of the analysts."""
+    budgets: dict[str | None, Budget] = {None: policy.budget}
+    return budgets | dict(policy.analysts)
 
 
 @contextmanager
 def open_ledger(policy: Policy) -> Iterator[Journal | None]:
     """The policy's ledger while the block runs; None where nothing was ever asked."""
     with _found(_place(policy)) or nullcontext() as journal:
+        if journal is not None:
+            _refuse_other_data(policy, journal)
         yield journal
 
 
@@ -68,18 +114,53 @@ def state_of(policy: Policy, account: Account) -> dict[str, Any]:
     }
 
 
-def list_entries(policy: Policy) -> list[Entry]:
-    """Every entry of the ledger, in order."""
+def list_entries(policy: Policy, bodies: Collection[str] | None = None) -> list[Entry]:
+    """Every entry of the ledger, in order; with all bodies, or those of these kinds."""
     with open_ledger(policy) as journal:
-        return [] if journal is None else list(journal.entries())
+        return [] if journal is None else list(journal.entries(bodies=bodies))
 
 
 def verify_ledger(policy: Policy) -> Verification:
     """Whether the ledger's chain holds; that there is no ledger is a problem by itself."""
-    with open_ledger(policy) as journal:
+    with _found(_place(policy)) or nullcontext() as journal:
         if journal is None:
             return Verification(0, (f"there is no ledger at {_place(policy)}",))
         return journal.verify()
+
+
+def _refuse_other_data(policy: Policy, journal: Journal) -> None:
+    """Refuse a ledger that was begun for other data: both would spend one budget."""
+    recorded, own = journal.account().dataset, dataset_of(policy)
+    if recorded is None:
+        return  # it was begun without a policy
+    shared = recorded.keys() & own.keys()
+    if shared and all(recorded[name] == own[name] for name in shared):
+        return
+    raise PolicyError(
+        f"the ledger {_place(policy)} belongs to other data: {_told(recorded)}, not {_told(own)}",
+        "give each data set a ledger of its own: [ledger] url names another one",
+        str(policy.file),
+        line_of(policy, ("ledger", "url")),
+    )
+
+
+def _told(dataset: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in dataset.items())
+
+
+def _name(source: str) -> str:
+    """The name of a file; an address by its host and path."""
+    if "://" not in source:
+        return Path(source).name
+    parts = urlsplit(source)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _system_user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a container may have no name for its user
+        return f"user {os.getuid()}"
 
 
 def _found(place: Path | Address) -> PostgresJournal | SqliteJournal | None:

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.curator.desk import Desk
-from adomnia.engines.engine import Request
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.consistent import choose_table, distances, unit
+from adomnia.mechanisms.randomness import SYSTEM, Bits
+from adomnia.privacy.reads import CellTotals
 from adomnia.queries.expression import Column
 from adomnia.queries.grouping import cell_count
 from adomnia.queries.measurement import Counts
 from adomnia.queries.ranges import from_domain
+from adomnia.schema.sealed import Sealed
 
 __all__ = ["Consistent", "agreeing"]
 
@@ -27,7 +29,7 @@ MOST_CELLS = 4096
 class Consistent:
     """One table, and all tables that agree with what is public (`consistent.md`).
 
-    Made before anything is paid; `draw` reads the data.
+    Made before anything is paid.
     """
 
     def __init__(self, desk: Desk, names: tuple[str, ...]) -> None:
@@ -65,15 +67,20 @@ class Consistent:
             ) from None
         self.unit = unit(self.moves)
 
-    def draw(self, epsilon: Fraction) -> NDArray[np.int64]:
-        """A table near the true one; its debit must be in the ledger by now."""
-        if not len(self.moves):
+    @property
+    def reads(self) -> CellTotals | None:
+        """The true table; what is public determines it where nothing can move."""
+        return CellTotals(COUNTS, None, self._keys) if len(self.moves) else None
+
+    def draw(
+        self, sealed: Sealed[Any] | None, epsilon: Fraction, bits: Bits = SYSTEM
+    ) -> NDArray[np.int64]:
+        """A table near the true one."""
+        if sealed is None:
             only: NDArray[np.int64] = self.tables[0].copy()
-            return only  # what is public determines it: the data is not read
-        request = Request(self._desk.table, None, self._keys, (COUNTS,))
-        (sealed,) = self._desk.engine.measure(request)
+            return only
         share = epsilon / self._desk.policy.neighbors.group
-        return choose_table(sealed, self.tables, self.moves, share, places=self._places)
+        return choose_table(sealed, self.tables, self.moves, share, bits, places=self._places)
 
     def laid_out(self, values: NDArray[Any]) -> NDArray[Any]:
         """A table over the grid of its attributes, without NULL where that is no value."""

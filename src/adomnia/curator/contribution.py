@@ -1,25 +1,17 @@
-"""One holder's part of a sum: paid in its own ledger, then read.
-
-What leaves this file of the exact numbers is sealed.
-"""
+"""One holder's part of a sum: paid in its own ledger, read, and masked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from fractions import Fraction
-from typing import Any
-
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
 from adomnia.curator.plan import Plan
 from adomnia.curator.session import Session
-from adomnia.engines.engine import Request
+from adomnia.curator.spend import Paid, Use, spend
 from adomnia.errors import BudgetError, NotAllowedError
-from adomnia.ledger.reserve import Reservation, least, reserve
+from adomnia.mechanisms.masked_share import MaskedShare
 from adomnia.privacy.events import loss
-from adomnia.schema.sealed import Sealed
 
-__all__ = ["check_budget", "measure", "pay", "refuse_known"]
+__all__ = ["check_budget", "contribute", "refuse_known"]
 
 
 def refuse_known(session: Session, name: str) -> None:
@@ -41,18 +33,16 @@ def check_budget(session: Session, plan: Plan) -> None:
             raise BudgetError(f"the budget of the {name} does not allow this")
 
 
-def pay(session: Session, sql: str, plan: Plan, name: str) -> Mapping[str, Fraction]:
-    """The debit of the full loss on disk, under the round's name; what is left afterwards."""
-    booking = Reservation(
-        session.analyst, session.name, name, sql, plan.event, None, plan.priors, plan.measured,
-        session.desk.knowledge.promise,
-    )  # fmt: skip
-    granted = reserve(session.desk.journal, booking, session.budgets)
-    return least(granted.remaining)
-
-
-def measure(session: Session, plan: Plan) -> tuple[Sealed[NDArray[Any]], ...]:
-    """The exact numbers of every step, sealed. The plan's event must be in the ledger by now."""
-    question, desk = plan.question, session.desk
-    wanted = tuple(step.measurement for step in plan.steps)
-    return desk.engine.measure(Request(desk.table, question.where, question.keys, wanted))
+def contribute(
+    session: Session, sql: str, plan: Plan, name: str, shares: Sequence[MaskedShare]
+) -> Paid:
+    """The full loss paid under the round's name, and the masked words of every step."""
+    use = Use(
+        statement=sql,
+        mechanisms=tuple(shares),
+        promise=session.desk.knowledge.promise,
+        version=session.desk.version(),
+        of=plan.of,
+        priors=plan.priors,
+    )
+    return spend(session.desk, session.payer(name), use)

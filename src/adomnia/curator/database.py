@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from adomnia.curator.policy import Policy, line_of, read_policy
 from adomnia.curator.publish import Order, Progress, Prospect, Publication, prospect, publish
 from adomnia.curator.published import Prior, read_values
 from adomnia.curator.session import Session
+from adomnia.curator.spend import Payer
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.ledger.entry import Entry
 from adomnia.ledger.journal import Verification
@@ -74,7 +75,7 @@ class Database(Closing):
     ) -> Publication:
         """Pay for a planned release, measure once, and make tables that agree with each other."""
         session = self.session(analyst)
-        return publish(self.desk, planned, session.budgets, session.analyst, progress)
+        return publish(self.desk, planned, Payer(session.analyst, session.budgets), progress)
 
     def add_prior(
         self,
@@ -108,9 +109,9 @@ class Database(Closing):
         """What is spent and left: of the data, and of every analyst."""
         return state_of(self.policy, self.desk.journal.account())
 
-    def ledger(self) -> list[Entry]:
-        """Every entry of the ledger, in order."""
-        return list(self.desk.journal.entries())
+    def ledger(self, bodies: Collection[str] | None = None) -> list[Entry]:
+        """Every entry of the ledger, in order; with all bodies, or those of these kinds."""
+        return list(self.desk.journal.entries(bodies=bodies))
 
     def verify(self) -> Verification:
         """Whether the ledger's chain holds, and what is wrong where it does not."""

@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from adomnia.curator import reading
 from adomnia.curator.books import open_journal
 from adomnia.curator.doors import CURATOR
 from adomnia.curator.knowledge import Knowledge
-from adomnia.curator.plan import Asked, make_plan
+from adomnia.curator.memory import Memory
 from adomnia.curator.policy import Policy, line_of
-from adomnia.curator.register import released
-from adomnia.curator.reuse import Known as Told
-from adomnia.curator.reuse import Memory
+from adomnia.curator.sealed_reads import read_sealed
 from adomnia.curator.source import open_engine, read_public
-from adomnia.errors import AdomniaError, PolicyError
+from adomnia.errors import PolicyError
 from adomnia.priors.known import Known
-from adomnia.privacy.loss import exact
+from adomnia.privacy.premises import Facts
+from adomnia.privacy.reads import Reads
 from adomnia.queries.question import Question
 from adomnia.queries.sql.bind import bind
+from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
 __all__ = ["Desk"]
-
-
-@dataclass
-class _Recalled:
-    """A memory, and how many answers to each analyst it has looked at."""
-
-    memory: Memory
-    counts: dict[str, int]
 
 
 class Desk:
@@ -49,7 +39,6 @@ class Desk:
             self.engine.check(self.table)
         self.journal = open_journal(policy)
         self._binders = lru_cache(maxsize=64)(lambda _: lru_cache(maxsize=512)(self._bound))
-        self._memories: dict[tuple[str, str], _Recalled] = {}
         self._public = (-1, Known())
         self.knowledge = Knowledge(policy, self.journal, self.bind, tuple(self.engine.columns()))
         try:
@@ -83,21 +72,24 @@ class Desk:
         facts = f"{self.policy.digest}:{seen}"
         return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
-    def known(self, analyst: str) -> Memory:
+    def memory(self, analyst: str, version: str) -> Memory:
         """What this analyst has been told of this version of the data, and what everybody was."""
-        version, account = self.version(), self.journal.account()
-        recalled = self._memories.setdefault((analyst, version), _Recalled(Memory(), {}))
-        for name in {analyst, *account.analysts}:
-            looked = recalled.counts.get(name, 0)
-            answers = list(account.answers(name, looked))
-            for _, reserved, body in answers:
-                if body.get("version") == version:
-                    own = name == analyst and "readings" in body
-                    found = self._recall(name, str(reserved["statement"]), body) if own else ()
-                    for known in (*found, *released(self.policy, body.get("marginals", ()))):
-                        recalled.memory.add(known)
-            recalled.counts[name] = looked + len(answers)
-        return recalled.memory
+        return Memory(self.journal, self.policy, analyst, version)
+
+    def ready(self) -> None:
+        """Open the engine anew where it has died, before anything is paid."""
+        self.engine.ready()
+
+    def facts(self) -> Facts:
+        """What is the same on all neighbours: which state of the data, which kind of source."""
+        return Facts(self.version(), self.knowledge.confirmed(), self.engine.row_count_is_stable)
+
+    def read(self, wanted: Sequence[Reads]) -> list[Sealed[Any]]:
+        """The exact values, sealed, all of one moment."""
+        if not wanted:
+            return []
+        with self.engine.snapshot() as engine:
+            return read_sealed(engine, self.table, wanted)
 
     def close(self) -> None:
         """Let go of the data and the ledger."""
@@ -106,22 +98,6 @@ class Desk:
 
     def _bound(self, sql: str) -> Question:
         return bind(sql, self.table, tuple(self.engine.columns()))
-
-    def _recall(self, analyst: str, statement: str, body: Mapping[str, Any]) -> list[Told]:
-        try:
-            question = self.bind(statement, analyst)
-            plan = make_plan(question, self.policy, Asked(epsilon=exact(1)))  # its measurements
-            found = reading.from_json(body)
-        except AdomniaError:
-            return []  # it was asked under another policy
-        if len(found.parts) != len(plan.steps):
-            return []
-        return [
-            Told(
-                question.where, question.keys, step.measurement, part, found.keys, single=part.tied
-            )
-            for step, part in zip(plan.steps, found.parts, strict=True)
-        ]
 
 
 @contextmanager

@@ -15,13 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.curator.derived import LEVELS
-from adomnia.curator.plan import Plan, Step
-from adomnia.curator.reading import Reading, Readings
+from adomnia.curator.plan import Plan
 from adomnia.mechanisms.choosing import mode_margin
 from adomnia.mechanisms.combination import margins
 from adomnia.mechanisms.margin import margin
-from adomnia.mechanisms.quantile import rank_margin
-from adomnia.queries.measurement import Counts, Mode, Moments, Quantile, Sum, number, unit_of
+from adomnia.mechanisms.measuring import ExponentialQuantile, Measuring
+from adomnia.mechanisms.noisy import Measured, Noisy
+from adomnia.queries.measurement import (
+    Counts,
+    Distinct,
+    Mode,
+    Moments,
+    Quantile,
+    Sum,
+    number,
+    unit_of,
+)
 from adomnia.queries.question import Statistic
 from adomnia.queries.ranges import cells, show
 from adomnia.queries.strategy import condition_of
@@ -46,7 +55,7 @@ class Estimate:
     in_rows: bool = False
 
 
-def estimates(plan: Plan, readings: Readings, confidence: float) -> list[Estimate]:
+def estimates(plan: Plan, readings: Measured, confidence: float) -> list[Estimate]:
     """One estimate for each statistic of the plan's question, in its order."""
     found = []
     for statistic in plan.question.statistics:
@@ -55,23 +64,28 @@ def estimates(plan: Plan, readings: Readings, confidence: float) -> list[Estimat
     return found
 
 
-def _estimate(statistic: Statistic, step: Step, reading: Reading, confidence: float) -> Estimate:
-    measurement = step.measurement
-    if isinstance(measurement, Quantile):
-        return _quantile(step, reading, confidence)
-    if isinstance(measurement, Mode):
-        return _mode(measurement, reading, confidence)
-    if isinstance(measurement, Moments):
-        return _moments(statistic, measurement, reading, confidence)
-    column, scale = 0, 1.0
-    if isinstance(measurement, Counts):
-        column = measurement.conditions.index(condition_of(statistic))
-    values = reading.values[:, column].tolist()
-    if isinstance(measurement, Sum):
-        spread = number(measurement.argument)
-        values = [_scaled(value, spread.step) for value in values]
-        scale = float(spread.step)
-    return Estimate(values, _plain_margins(reading, scale, confidence))
+def _estimate(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
+    return _ESTIMATES[type(step.measurement)](statistic, step, noisy, confidence)
+
+
+def _plain(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
+    """A count of values: one component, with the noise that it got."""
+    return Estimate(noisy.values[:, 0].tolist(), _plain_margins(noisy, 1.0, confidence))
+
+
+def _counts(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
+    """The component of the statistic's condition."""
+    assert isinstance(step.measurement, Counts)
+    column = step.measurement.conditions.index(condition_of(statistic))
+    return Estimate(noisy.values[:, column].tolist(), _plain_margins(noisy, 1.0, confidence))
+
+
+def _summed(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
+    """A sum of steps, in the unit of its expression."""
+    assert isinstance(step.measurement, Sum)
+    spread = number(step.measurement.argument)
+    values = [_scaled(value, spread.step) for value in noisy.values[:, 0].tolist()]
+    return Estimate(values, _plain_margins(noisy, float(spread.step), confidence))
 
 
 def _scaled(value: int, step: Any) -> int | float:
@@ -80,7 +94,7 @@ def _scaled(value: int, step: Any) -> int | float:
     return int(exact) if whole else float(exact)
 
 
-def _plain_margins(reading: Reading, scale: float, confidence: float) -> list[float]:
+def _plain_margins(reading: Noisy, scale: float, confidence: float) -> list[float]:
     """Margins of single components: exact, one for each number of draws that a cell sums."""
     assert reading.noise is not None
     if reading.widths is not None:
@@ -104,27 +118,27 @@ def _inside(widths: Floats, confidence: float) -> list[float]:
     return [float(math.ceil(width * factor)) for width in widths[-1]]
 
 
-def _quantile(step: Step, reading: Reading, confidence: float) -> Estimate:
+def _quantile(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
     """A quantile's margin is in rows: how far its rank may be from the asked one.
 
     Of noise that follows the data the scale is private, so there is no margin.
     """
     assert isinstance(step.measurement, Quantile)
-    assert step.target is not None
     spread = number(step.measurement.argument)
-    values = [_scaled(int(value), spread.step) for value in reading.values[:, 0]]
-    if reading.law:
+    values = [_scaled(int(value), spread.step) for value in noisy.values[:, 0]]
+    if noisy.law or not isinstance(step, ExponentialQuantile):
         return Estimate(values, [None] * len(values), in_rows=True)
-    rows = rank_margin(spread.width + 1, reading.eta, step.target, confidence)
+    rows = step.rank_margin(noisy.eta, confidence)
     return Estimate(values, [rows] * len(values), in_rows=True)
 
 
-def _mode(measurement: Mode, reading: Reading, confidence: float) -> Estimate:
+def _mode(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
     """A mode's margin is in rows: how many fewer have it than have the most frequent value."""
-    spread = measurement.argument.range
+    assert isinstance(step.measurement, Mode)
+    spread = step.measurement.argument.range
     listed = cells(spread)
-    rows = mode_margin(len(listed), reading.eta, confidence)
-    values = [show(spread, listed[int(place)]) for place in reading.values[:, 0]]
+    rows = mode_margin(len(listed), noisy.eta, confidence)
+    values = [show(spread, listed[int(place)]) for place in noisy.values[:, 0]]
     return Estimate(values, [rows] * len(values), in_rows=True)
 
 
@@ -141,9 +155,9 @@ class _Powers:
     weights: Floats
 
 
-def _moments(
-    statistic: Statistic, measurement: Moments, reading: Reading, confidence: float
-) -> Estimate:
+def _moments(statistic: Statistic, step: Measuring, reading: Noisy, confidence: float) -> Estimate:
+    measurement = step.measurement
+    assert isinstance(measurement, Moments)
     assert reading.noise is not None
     values, spread = _DERIVED[statistic.kind](statistic, measurement, _Noisy(reading, confidence))
     if statistic.kind == "count":
@@ -162,7 +176,7 @@ def _ceil(value: float) -> float:
 class _Noisy:
     """A reading in floats, and the margin of what is derived of it by weights."""
 
-    reading: Reading
+    reading: Noisy
     confidence: float
 
     @property
@@ -265,3 +279,13 @@ _DERIVED: dict[str, Callable[[Statistic, Moments, _Noisy], _Derived]] = {
     "avg": _average,
     "var": _variance,
 }
+
+_ESTIMATES: dict[type[Any], Callable[[Statistic, Measuring, Noisy, float], Estimate]] = {
+    Counts: _counts,
+    Sum: _summed,
+    Moments: _moments,
+    Distinct: _plain,
+    Quantile: _quantile,
+    Mode: _mode,
+}
+"""How each kind of measurement answers a statistic."""

@@ -39,18 +39,18 @@ def exposure(desk: Desk) -> Exposure:
     from adomnia.priors.layout import lay_out  # noqa: PLC0415
     from adomnia.priors.tables.fibre import determined  # noqa: PLC0415 (needs SciPy: slow to import)
 
-    kept = (entry for entry in desk.journal.entries() if entry.kind == "prior")
-    entries = [entry for entry in kept if "sql" in entry.body["published"]]
+    kept = (entry for entry in desk.journal.entries(bodies=()) if entry.kind == "prior")
+    entries = [entry for entry in kept if "sql" in entry.head["published"]]
     releases = tuple(
         {
             "number": entry.number,
             "at": entry.at,
-            "sql": entry.body["published"]["sql"],
-            "values": entry.body["published"]["rows"] is not None,
-            "rounded": entry.body["published"]["rounded"],
-            "below": entry.body["published"]["below"],
-            "repriced": len(entry.body["prices"]),
-            "accepted": entry.body["accepted"],
+            "sql": entry.head["published"]["sql"],
+            "values": entry.head["published"]["rows"] is not None,
+            "rounded": entry.head["published"]["rounded"],
+            "below": entry.head["published"]["below"],
+            "repriced": len(entry.head["prices"]),
+            "accepted": entry.head["accepted"],
         }
         for entry in entries
     )

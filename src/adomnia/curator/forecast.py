@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from adomnia.curator.estimate import estimates
-from adomnia.curator.plan import Plan, Step
-from adomnia.curator.reading import Reading, Readings
+from adomnia.curator.plan import Plan
 from adomnia.curator.worth import worth_of
 from adomnia.errors import QuestionError
-from adomnia.privacy.events import (
-    Event,
-    Exponential,
-    Free,
-    Gaussian,
-    PermuteAndFlip,
-    SmoothNoise,
-    loss,
-)
-from adomnia.queries.measurement import width_of
+from adomnia.mechanisms.measuring import Measuring
+from adomnia.mechanisms.noisy import Measured
+from adomnia.privacy.events import Event, Gaussian, loss
+from adomnia.queries.grouping import cell_count
 from adomnia.queries.post import statistics
 from adomnia.queries.question import Given
 
@@ -46,7 +36,7 @@ class Forecast:
 
     spent: dict[str, Fraction]
     mechanism: str
-    steps: tuple[Step, ...]
+    steps: tuple[Measuring, ...]
     margins: dict[str, float | None]
     confidence: float
     cells: int
@@ -71,9 +61,11 @@ class Forecast:
         }
 
 
-def _sensitivity(step: Step) -> dict[str, Any]:
-    gaussian = isinstance(step.event, Gaussian)
-    bound = step.event.sensitivity if gaussian else step.sensitivity.l1  # type: ignore[union-attr]
+def _sensitivity(step: Measuring) -> dict[str, Any]:
+    event, bound = step.event, step.sensitivity.l1
+    gaussian = isinstance(event, Gaussian)
+    if isinstance(event, Gaussian):
+        bound = event.sensitivity
     return {
         "measurement": type(step.measurement).__name__.lower(),
         "value": str(bound),
@@ -112,20 +104,12 @@ def _row_level(plan: Plan, confidence: float) -> dict[str, Any]:
     single = plan.row_level()
     pairs = zip(plan.steps, single.steps, strict=True)
     ratios = [
-        _width(ours) / _width(rows)
+        ours.width / rows.width
         for ours, rows in pairs
         if type(ours.event) is type(rows.event) and ours.law == rows.law
     ]
     margins = _margins(single, confidence)
     return {"unit": plan.unit, "margins": margins, "ratio": max(ratios, default=None)}
-
-
-def _width(step: Step) -> float:
-    """How wide a step's error is, up to a factor that is the mechanism's own."""
-    if step.noise is None:
-        return float(1 / step.eta)
-    width = float(step.noise.parameter)
-    return width if step.noise.kind == "laplace" else math.sqrt(width)
 
 
 def _quantiles(plan: Plan) -> dict[str, dict[str, Any]]:
@@ -134,36 +118,24 @@ def _quantiles(plan: Plan) -> dict[str, dict[str, Any]]:
     for output in plan.question.outputs:
         if isinstance(output.value, Given):
             at = plan.strategy.source[plan.question.statistics[output.value.index]]
-            step = plan.steps[at]
-            if step.rivals is not None:
-                found[output.name] = step.rivals.to_json(plan.error)
+            rivals = plan.rivals[at]
+            if rivals is not None:
+                found[output.name] = rivals.to_json(plan.error)
     return found
 
 
-_MECHANISMS: Mapping[type[Any], str] = {
-    Free: "none",
-    Exponential: "exponential",
-    Gaussian: "gaussian",
-    PermuteAndFlip: "permute-and-flip",
-    SmoothNoise: "smooth",
-}
-
-
 def _mechanism(plan: Plan) -> str:
-    found = (_MECHANISMS.get(type(step.event), "laplace") for step in plan.steps)
-    return " + ".join(dict.fromkeys(found)) or "none"
+    return " + ".join(dict.fromkeys(step.name for step in plan.steps)) or "none"
 
 
 def _cells(plan: Plan) -> int:
-    from adomnia.queries.grouping import cell_count  # noqa: PLC0415
-
     return 0 if plan.question.open else cell_count(plan.question.keys)
 
 
 def _margins(plan: Plan, confidence: float) -> dict[str, float | None]:
     """Margins of the columns that are one statistic each; None where rows must be known."""
-    blank = tuple(_blank(step) for step in plan.steps)
-    found = estimates(plan, Readings(blank), confidence)
+    blank = Measured(tuple(step.blank for step in plan.steps))
+    found = estimates(plan, blank, confidence)
     out: dict[str, float | None] = {}
     for output in plan.question.outputs:
         if isinstance(output.value, Given):
@@ -172,19 +144,6 @@ def _margins(plan: Plan, confidence: float) -> dict[str, float | None]:
         elif statistics(output.value):
             out[output.name] = None
     return out
-
-
-def _blank(step: Step) -> Reading:
-    """A reading of nothing, with the noise that the step would have."""
-    values = np.zeros((1, width_of(step.measurement)), dtype=object)
-    most, widths = 1, None
-    if step.derived is not None and step.noise is not None:
-        most = step.derived.terms.max(initial=0)
-        if step.derived.widths is not None:
-            widest = step.derived.widths.max(axis=1, keepdims=True)
-            widths = widest * float(step.noise.parameter)
-    terms = np.array([most], np.int64)
-    return Reading(values, step.noise, terms, step.eta, widths=widths, law=step.law)
 
 
 def search(make: Callable[[Fraction], Plan], margin: float, confidence: float) -> Forecast:

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adomnia.curator.desk import Desk
-from adomnia.curator.doors import computed
 from adomnia.curator.root import COUNTS, histogram, keys_of, root_square
-from adomnia.engines.engine import Request
-from adomnia.ledger.reserve import Budgets, Reservation, answered, least, reserve
-from adomnia.mechanisms.root import release_root
-from adomnia.privacy.events import Laplace
-from adomnia.queries.expression import Column
-
-if TYPE_CHECKING:
-    from adomnia.priors.chi_squared import Root
+from adomnia.curator.spend import Payer, Use, spend
+from adomnia.mechanisms.chi_squared_root import ChiSquaredRoot
+from adomnia.privacy.premises import ExactReleasesHold
+from adomnia.privacy.reads import CellTotals
 
 __all__ = ["Independence", "examine"]
 
@@ -43,12 +38,7 @@ class Independence:
         return {**vars(self), **amounts}
 
 
-def examine(
-    desk: Desk,
-    who: tuple[str, str | None, Budgets],
-    columns: tuple[str, str],
-    epsilon: Fraction,
-) -> Independence:
+def examine(desk: Desk, payer: Payer, columns: tuple[str, str], epsilon: Fraction) -> Independence:
     """Pay for one noisy statistic, and compare it with tables that have the public margins."""
     from adomnia.priors.chi_squared import choose_kappa, p_value  # noqa: PLC0415 (needs SciPy)
     from adomnia.priors.chi_squared import root as make_root  # noqa: PLC0415
@@ -59,26 +49,21 @@ def examine(
     kappa = choose_kappa(margins, epsilon)
     root = make_root(margins, kappa, root_square(desk.policy, known, keys, kappa))
     scale = root.scale(epsilon)
-    analyst, session, budgets = who
-    event = Laplace(epsilon, Fraction(root.sensitivity))
-    measured = {"root": list(columns), "kappa": str(kappa), "places": root.places}
+    mechanism = ChiSquaredRoot(
+        columns, CellTotals(COUNTS, None, keys), root.margins, root.kappa, root.places, scale,
+        epsilon, Fraction(root.sensitivity), (ExactReleasesHold(),),
+    )  # fmt: skip
     statement = f"TEST INDEPENDENCE OF {columns[0]}, {columns[1]}"
-    promise = desk.knowledge.promise
-    booking = Reservation(analyst, session, None, statement, event, None, priors, measured, promise)
-    granted = reserve(desk.journal, booking, budgets)
-    found = computed("test", lambda: _measured(desk, keys, root, scale))
-    answered(desk.journal, granted.receipt, {"root": found, "places": root.places})
+    promise, version = desk.knowledge.promise, desk.version()
+    use = Use(statement, (mechanism,), promise, version, priors=priors, what="test")
+    paid = spend(desk, payer, use)
+    found = paid.released[0].value
     return Independence(
         statistic=found / 2**root.places,
         noise=float(scale) / 2**root.places,
         p_value=p_value(found, root, scale),
         kappa=float(root.kappa),
         spent={"epsilon": epsilon},
-        remaining=least(granted.remaining),
-        receipt=granted.receipt,
+        remaining=paid.remaining,
+        receipt=paid.receipt,
     )
-
-
-def _measured(desk: Desk, keys: tuple[Column, Column], root: Root, scale: Fraction) -> int:
-    (sealed,) = desk.engine.measure(Request(desk.table, None, keys, (COUNTS,)))
-    return release_root(sealed, root.margins, root.kappa, root.places, scale)

@@ -13,7 +13,7 @@ from adomnia.curator.promise import Promise
 from adomnia.curator.published import Prior, bind_prior, priors_of, read_values
 from adomnia.curator.repricing import Repricing
 from adomnia.errors import PolicyError, QuestionError
-from adomnia.ledger.account import Account
+from adomnia.ledger.account import Account, promise_kind
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.prior import Price, Registered, register
 from adomnia.priors.known import Known
@@ -90,7 +90,7 @@ class Knowledge:
         def price(account: Account) -> Mapping[str, events.Event]:
             after = self.known((*account.priors, {"published": body}))
             check_known(after)
-            return dict(Repricing(self.policy, self.bind, after).prices(account))
+            return dict(Repricing(self.policy, after, self.journal).prices(account))
 
         return self._register(body, price, accept)
 
@@ -103,7 +103,7 @@ class Knowledge:
             if self._holds(account):
                 raise _Settled
             after = self.known(account.priors)
-            return dict(Repricing(self.policy, self.bind, after).prices(account))
+            return dict(Repricing(self.policy, after, self.journal).prices(account))
 
         with suppress(_Settled):
             self._register({}, price, accept)
@@ -115,7 +115,12 @@ class Knowledge:
 
     def _holds(self, account: Account) -> bool:
         """Whether every use is priced by this promise."""
-        return account.promises <= {self.promise["digest"]}
+        about_tables = {name for name in account.promises if not promise_kind(name)}
+        return about_tables <= {None, self.promise["digest"]}
+
+    def confirmed(self) -> frozenset[str] | None:
+        """The versions of the data for which exact releases were confirmed; None without any."""
+        return None
 
     def _register(self, body: Mapping[str, Any], price: Price, accept: bool) -> Registered:
         budgets: dict[str | None, Budget] = {None: self.policy.budget}

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from adomnia.curator.answer import Answer
 from adomnia.curator.books import open_journal, state_of
-from adomnia.curator.doors import Closing, analyst_of, computed, confidence_of
+from adomnia.curator.doors import Closing, analyst_of, confidence_of
 from adomnia.curator.forecast import cost_of
 from adomnia.curator.graph_policy import GraphSource
+from adomnia.curator.graph_promise import GraphPromise, check_graph_promise
 from adomnia.curator.policy import Policy, line_of, read_policy
+from adomnia.curator.spend import Paid, Payer, Use, spend
 from adomnia.engines.edges import EdgeList, NodeList, read_graph
 from adomnia.errors import PolicyError, QuestionError
-from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, least, left, reserve
-from adomnia.mechanisms.graph.measure import Noisy, fit_ascending, measure
+from adomnia.ledger.reserve import Budgets, least, left
+from adomnia.mechanisms.graph.measure import Noisy, fit_ascending
+from adomnia.mechanisms.graph.statistic import GraphAnswer, GraphStatistic
 from adomnia.mechanisms.margin import Noise, margin
 from adomnia.privacy.events import Event, Free, Gaussian, Laplace, loss
-from adomnia.privacy.graphs import Terms, graph_event, graph_sensitivity
+from adomnia.privacy.graphs import Terms, graph_sensitivity
 from adomnia.privacy.loss import Amount, exact
 from adomnia.privacy.neighbors import Neighbors
-from adomnia.queries.graph_text import read_question
+from adomnia.privacy.premises import Facts
+from adomnia.privacy.reads import Reads
+from adomnia.queries.canonical import digest
+from adomnia.queries.graph_text import read_question, write_question
 from adomnia.queries.subgraphs import (
     CumulativeDegrees,
     DegreeHistogram,
@@ -46,7 +53,7 @@ LEAST = Fraction(1, 10**12)
 class Network(Closing):
     """A graph behind its promise. Close it, or use it in a `with` statement."""
 
-    def __init__(self, policy: Policy, source: GraphSource) -> None:
+    def __init__(self, policy: Policy, source: GraphSource, accept: bool = False) -> None:
         self.policy, self.source = policy, source
         for key, name in (("edges", source.edges), ("nodes", source.nodes)):
             if name is not None and _stat(Path(policy.beside(name))) is None:
@@ -61,7 +68,13 @@ class Network(Closing):
         self._nodes = NodeList(source.ids, nodes, source.key, source.columns)
         self.schema = GraphSchema(source.directed, source.attributes, source.public_nodes)
         self._read: tuple[str, Sealed[Graph]] | None = None
+        self.promise = GraphPromise.of(source)
         self.journal = open_journal(policy)
+        try:
+            check_graph_promise(policy, self.promise, self.journal, accept)
+        except BaseException:
+            self.close()
+            raise
 
     def session(self, analyst: str | None = None) -> GraphSession:
         """A session of an analyst; the curator's where nobody is named."""
@@ -87,6 +100,18 @@ class Network(Closing):
             self._read = (version, read_graph(self._edges, self._nodes, self.schema))
         return self._read[1]
 
+    def ready(self) -> None:
+        """Read the files, so that what they are not is said before anything is paid."""
+        self.graph()
+
+    def facts(self) -> Facts:
+        """What is the same on all neighbours: which state of the files."""
+        return Facts(self.version)
+
+    def read(self, wanted: Sequence[Reads]) -> list[Sealed[Any]]:
+        """The graph, sealed, for each who needs it."""
+        return [self.graph() for _ in wanted]
+
     def close(self) -> None:
         """Let go of the ledger."""
         self.journal.close()
@@ -110,23 +135,22 @@ class GraphSession:
     ) -> Answer:
         """A private answer, paid from the ledger; the same again gets the same answer for free."""
         asked = read_question(question) if isinstance(question, str) else question
-        terms = self._terms(epsilon, rho)
         confidence = confidence_of(confidence)
-        event = graph_event(asked, self.network.schema, terms)
-        statement = f"GRAPH {asked!r}"
-        request = json.dumps([statement, str(terms), confidence, self.network.version])
-        digest = hashlib.sha256(request.encode()).hexdigest()
-        booking = Reservation(
-            self.analyst, None, key or f"graph {digest[:32]}", statement, event, request, 0
+        network, terms = self.network, self._terms(epsilon, rho)
+        if network.journal.account().priors:
+            raise _no_priors(network.policy)
+        mechanism = GraphStatistic(asked, network.schema, terms, partial(_tell, asked, confidence))
+        version, said = network.version, write_question(asked)
+        request = json.dumps([said, *_told(terms), confidence, version])
+        use = Use(
+            statement=f"GRAPH {said}",
+            mechanisms=(mechanism,),
+            promise=network.promise.to_json(),
+            version=version,
+            request=request,
         )
-        if self.network.journal.account().priors:
-            raise _no_priors(self.network.policy)
-        granted = reserve(self.network.journal, booking, self.budgets)
-        if granted.answer is not None:
-            return _answer(granted.answer, granted, Free())
-        record = _record(asked, self._measure(asked, terms), confidence)
-        answered(self.network.journal, granted.receipt, record)
-        return _answer(record, granted, event)
+        payer = Payer(self.analyst, self.budgets, None, key or f"graph {digest(request)}")
+        return _answer(spend(network, payer, use), mechanism.event)
 
     def plan(
         self,
@@ -140,14 +164,15 @@ class GraphSession:
         asked = read_question(question) if isinstance(question, str) else question
         terms = self._terms(epsilon, rho)
         schema = self.network.schema
-        event = graph_event(asked, schema, terms)
+        mechanism = GraphStatistic(asked, schema, terms, partial(_tell, asked, confidence))
+        event = mechanism.event
         bound = graph_sensitivity(asked, schema, terms.neighbors, terms.degree_bound)
         spent = loss(event)
         gaussian = terms.rho is not None
         value = bound.l2_squared if gaussian else bound.l1
         return {
             **{name: str(amount) for name, amount in spent.amounts.items()},
-            "mechanism": _mechanism(event),
+            "mechanism": mechanism.name,
             "sensitivity": {
                 "value": str(value),
                 "norm": "l2 squared" if gaussian else "l1",
@@ -179,12 +204,19 @@ class GraphSession:
             raise QuestionError("this is too little for any answer", f"at least {LEAST}")
         return Terms(source.neighbors, pure, concentrated, source.degree_bound)
 
-    def _measure(self, asked: GraphQuestion, terms: Terms) -> Noisy:
-        return computed("question", lambda: measure(self.network.graph(), asked, terms))
+
+def _told(terms: Terms) -> list[str]:
+    """What is offered and promised, as text."""
+    parts = (terms.neighbors, terms.epsilon, terms.rho, terms.degree_bound)
+    return [str(part) for part in parts]
 
 
-def open_graph(policy: str | Path = "adomnia.toml") -> Network:
-    """The graph that a policy file describes."""
+def open_graph(policy: str | Path = "adomnia.toml", *, accept: bool = False) -> Network:
+    """The graph that a policy file describes.
+
+    With `accept`, a policy that promises more than it did is taken even where what was answered
+    before then costs more than the budget.
+    """
     read = read_policy(policy)
     if read.graph is None:
         raise PolicyError(
@@ -196,7 +228,7 @@ def open_graph(policy: str | Path = "adomnia.toml") -> Network:
             "the policy is not confirmed", "read it, then set confirmed = true in [privacy]",
             str(read.file),
         )  # fmt: skip
-    return Network(read, read.graph)
+    return Network(read, read.graph, accept)
 
 
 def _refuse_other_promises(policy: Policy, source: GraphSource) -> None:
@@ -235,8 +267,8 @@ def _stat(file: Path) -> Any:
         return None  # reading it will say so
 
 
-def _record(asked: GraphQuestion, noisy: Noisy, confidence: float) -> dict[str, Any]:
-    """The answer as the ledger keeps it: rows of labels and a number, and their margin."""
+def _tell(asked: GraphQuestion, confidence: float, noisy: Noisy) -> GraphAnswer:
+    """The answer of noisy numbers: rows of labels and a number, and their margin."""
     values: list[float] = [int(value) for value in noisy.values]
     notes = []
     if isinstance(asked, DegreeSequence | CumulativeDegrees):
@@ -247,9 +279,8 @@ def _record(asked: GraphQuestion, noisy: Noisy, confidence: float) -> dict[str, 
     off = noisy.margin(confidence)
     if off is None:
         notes.append("the noise depends on the graph, so its margin is not public")
-    rows = [[*label, value] for label, value in zip(noisy.labels, values, strict=True)]
-    return {"columns": _columns(asked), "rows": rows, "margin": off, "confidence": confidence,
-            "notes": notes}  # fmt: skip
+    rows = tuple((*label, value) for label, value in zip(noisy.labels, values, strict=True))
+    return GraphAnswer(tuple(_columns(asked)), rows, off, confidence, tuple(notes))
 
 
 def _columns(asked: GraphQuestion) -> list[str]:
@@ -264,27 +295,19 @@ def _columns(asked: GraphQuestion) -> list[str]:
     return ["place", "degree"] if isinstance(asked, DegreeSequence) else ["n"]
 
 
-def _answer(record: Mapping[str, Any], granted: Granted, event: Event) -> Answer:
-    rows = [tuple(row) for row in record["rows"]]
-    repeated = ("this was paid and answered before; it is the same answer",)
+def _answer(paid: Paid, event: Event) -> Answer:
+    told: GraphAnswer = paid.released[0]
+    again = ("this was paid and answered before; it is the same answer",)
     return Answer(
-        tuple(record["columns"]),
-        rows,
-        {record["columns"][-1]: [record["margin"]] * len(rows)},
-        record["confidence"],
-        cost_of(event),
-        least(granted.remaining),
-        granted.receipt,
-        (*record["notes"], *(repeated if granted.repeated else ())),
+        told.columns,
+        list(told.rows),
+        {told.columns[-1]: [told.margin] * len(told.rows)},
+        told.confidence,
+        cost_of(Free() if paid.repeated else event),
+        paid.remaining,
+        paid.receipt,
+        (*told.notes, *(again if paid.repeated else ())),
     )
-
-
-def _mechanism(event: Event) -> str:
-    if isinstance(event, Free):
-        return "none: it is public"
-    if isinstance(event, Laplace | Gaussian):
-        return "laplace" if isinstance(event, Laplace) else "gaussian"
-    return "exponential (a ladder)"
 
 
 def _margin(event: Event, confidence: float) -> float | None:

@@ -5,7 +5,6 @@ It rests on the question and the policy alone; no data is read and nothing is sp
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -13,75 +12,101 @@ from functools import partial
 from typing import Any
 
 from adomnia.curator.derived import Derived, derive
+from adomnia.curator.derived_noise import DerivedNoise
 from adomnia.curator.policy import Policy
-from adomnia.curator.quantiles import Error
-from adomnia.curator.steps import Asked, Scene, Step, step_of
+from adomnia.curator.quantiles import Error, Rivals
+from adomnia.curator.steps import Asked, Scene, mechanism_of, rivals_of
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.margin import Noise
+from adomnia.mechanisms.measuring import AddedNoise, Measuring
+from adomnia.mechanisms.mechanism import Mechanism
+from adomnia.mechanisms.noisy import Measured
+from adomnia.mechanisms.selected_keys import SelectedKeys
 from adomnia.mechanisms.selection import threshold
 from adomnia.priors.known import Known
 from adomnia.priors.sensitivity import PUBLIC, refuse_hopeless, sensitivity
-from adomnia.privacy.events import Composed, Event, Free
+from adomnia.privacy.events import Event, Free, composed
+from adomnia.privacy.premises import ExactReleasesHold, Premise, RowsStay
 from adomnia.privacy.sensitivity import Sensitivity, Setting
+from adomnia.queries.canonical import digest, expression_json, measurement_json
 from adomnia.queries.grouping import cell_count, visible
-from adomnia.queries.measurement import Counts, Distinct, Measurement, Mode, Moments, Sum
+from adomnia.queries.measurement import Counts, Distinct, Measurement, Mode, Moments, Quantile, Sum
 from adomnia.queries.question import Question
 from adomnia.queries.ranges import count_cells
 from adomnia.queries.sql.bind import MAX_CELLS
 from adomnia.queries.strategy import Strategy, plan_measurements
 
-__all__ = ["Asked", "Plan", "Step", "make_plan", "shape_of"]
+__all__ = ["Asked", "Plan", "make_plan"]
+
+SUMMED = (Counts, Sum, Moments)
+"""Measurements whose cells can be summed to coarser ones."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All that happens when the question is asked at this loss."""
+    """All that happens when the question is asked at this loss.
+
+    `steps` has the mechanism of each measurement. With a threshold, keys are selected, and one
+    mechanism releases them all together.
+    """
 
     question: Question
     strategy: Strategy
-    steps: tuple[Step, ...]
+    steps: tuple[Measuring, ...]
     threshold: int | None = None
-    priors: int | None = None
+    priors: int = 0
     most: int | None = None
     """The most rows that may count, where the sensitivity rests on it."""
     error: Error = "rank"
     chooses: bool = False
     """Whether a unit keeps other rows in the groups of another question."""
     unit: str | None = None
+    rivals: tuple[Rivals | None, ...] = ()
+    """For each step that is a quantile, the mechanisms it was chosen from."""
     row_level: Callable[[], Plan] | None = field(default=None, compare=False, repr=False)
     """With a unit, the plan that would protect single rows, for comparison."""
 
     @property
-    def shape(self) -> str:
-        """A digest of what is measured, over which cells: an answer is read only as what it was."""
-        return shape_of(self.question, self.strategy.measurements)
+    def mechanisms(self) -> tuple[Mechanism[Any], ...]:
+        """What is released, each by itself; all together where keys are selected."""
+        if self.threshold is None:
+            return self.steps
+        parts = tuple(step for step in self.steps if isinstance(step, AddedNoise))
+        counts = next(i for i, s in enumerate(parts) if isinstance(s.measurement, Counts))
+        listed = self.strategy.measurements[counts]
+        assert isinstance(listed, Counts)
+        return (SelectedKeys(parts, self.threshold, (counts, listed.conditions.index(None))),)
+
+    def measured(self, released: tuple[Any, ...]) -> Measured:
+        """What the mechanisms released, by measurement."""
+        return Measured(released) if self.threshold is None else released[0]
 
     @property
-    def measured(self) -> dict[str, Any]:
-        """What a later exact release must know to price this anew, beside the statement."""
-        found: dict[str, Any] = {"shape": self.shape}
-        paid = [i for i, step in enumerate(self.steps) if not isinstance(step.event, Free)]
-        if len(paid) < len(self.steps):
-            found["paid"] = paid
-        derived = {i: step for i in paid if (step := self.steps[i].derived) is not None}
-        if derived:
-            found["outputs"] = {str(i): _outputs(step) for i, step in derived.items()}
-            found["groups"] = {str(i): _groups(step) for i, step in derived.items() if step.groups}
-        return found
+    def of(self) -> dict[str, Any]:
+        """The rows and cells that are measured, as the ledger records them."""
+        keys = [expression_json(key) for key in self.question.keys]
+        return {"where": expression_json(self.question.where), "keys": keys}
+
+    def findable(self, version: str) -> tuple[str, ...]:
+        """The digests by which later questions find what is released; those of tables too."""
+        names = [self.found_by(step, version) for step in self.steps]
+        summed = any(isinstance(step.measurement, SUMMED) for step in self.steps)
+        if self.question.keys and summed and self.threshold is None:
+            names.append(tables_of(version))
+        return tuple(names)
+
+    def found_by(self, step: Measuring, version: str) -> str:
+        """The digest of one measurement of this question, of this state of the data."""
+        return digest([self.of, measurement_json(step.measurement), step.law, version])
 
     @property
     def event(self) -> Event:
         """The use of the data as the ledger records it."""
-        parts = tuple(step.event for step in self.steps if not isinstance(step.event, Free))
-        if not parts:
-            return Free()
-        return parts[0] if len(parts) == 1 else Composed(parts)
+        return composed(step.event for step in self.steps)
 
 
-def shape_of(question: Question, measurements: tuple[Measurement, ...]) -> str:
-    """A digest of what a question measures, over which cells."""
-    facts = (question.where, question.keys, list(measurements))
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+def tables_of(version: str) -> str:
+    """The digest under which all tables of a state of the data are found."""
+    return digest(["tables", version])
 
 
 def make_plan(question: Question, policy: Policy, asked: Asked, known: Known | None = None) -> Plan:
@@ -97,18 +122,16 @@ def make_plan(question: Question, policy: Policy, asked: Asked, known: Known | N
     except ValueError as error:
         raise QuestionError(str(error), "declare a larger step for this attribute") from None
     ways = [_way(question, measurement, asked, known) for measurement in strategy.measurements]
-    pairs = list(zip(found, ways, strict=True))
-    paid = sum((bound.l1 if way is None else way.bound) > 0 for bound, way in pairs)
-    delta = _delta(question, policy, asked)
-    share, scene = asked.share(max(1, paid)), Scene.of(question, policy, known)
+    paid = sum(
+        (bound.l1 if way is None else way.bound) > 0 for bound, way in zip(found, ways, strict=True)
+    )
+    delta, share = _delta(question, policy, asked), asked.share(max(1, paid))
+    scene = replace(Scene.of(question, policy, known), selects=delta)
     steps = tuple(
-        step_of(measurement, bound, share, delta, scene)
-        if way is None
-        else _derived_step(way, policy, measurement, bound, share)
-        for measurement, (bound, way) in zip(strategy.measurements, pairs, strict=True)
+        _step(measurement, bound, way, share, _at(measurement, bound, scene, policy, known))
+        for measurement, bound, way in zip(strategy.measurements, found, ways, strict=True)
     )
     selected = _threshold(steps, policy, delta)
-    most, chooses = policy.neighbors.most, policy.neighbors.chooses
     single = None
     if policy.neighbors.rows is not None:
         rows = replace(policy, unit=None, neighbors=policy.neighbors.of_rows())
@@ -118,12 +141,39 @@ def make_plan(question: Question, policy: Policy, asked: Asked, known: Known | N
         strategy,
         steps,
         selected,
-        most=most,
+        most=policy.neighbors.most,
         error=asked.error,
-        chooses=chooses,
+        chooses=policy.neighbors.chooses,
         unit=policy.unit,
+        rivals=tuple(_rivals(m, bound, share, scene) for m, bound in
+                     zip(strategy.measurements, found, strict=True)),
         row_level=single,
-    )
+    )  # fmt: skip
+
+
+def _rivals(
+    measurement: Measurement, bound: Sensitivity, share: Asked, scene: Scene
+) -> Rivals | None:
+    if not isinstance(measurement, Quantile):
+        return None
+    return rivals_of(measurement, bound, share, scene)
+
+
+def _at(
+    measurement: Measurement,
+    bound: Sensitivity,
+    scene: Scene,
+    policy: Policy,
+    known: Known | None,
+) -> Scene:
+    """The scene of one measurement: what leaves of it, and what it believes of the data."""
+    premises: tuple[Premise, ...] = (ExactReleasesHold(),) if known else ()
+    if bound.l1 == 0 and not known:
+        premises = (RowsStay(),)
+    shown = None
+    if isinstance(measurement, Distinct) and scene.selects is None:
+        shown = tuple(visible(scene.place.keys, policy.attributes))
+    return replace(scene, premises=premises, shown=shown)
 
 
 def _sensitivity(
@@ -133,7 +183,7 @@ def _sensitivity(
     if isinstance(measurement, Mode):
         _refuse_many(question, measurement)
     if isinstance(measurement, Distinct) and not question.open:
-        shown = len(visible(question.keys, policy.attributes))  # `reading` releases no others
+        shown = len(visible(question.keys, policy.attributes))  # no others are released
     setting = Setting(question.where, question.keys, policy.unit, shown)
     bound = sensitivity(measurement, setting, policy.neighbors, known)
     if known:
@@ -158,39 +208,30 @@ def _way(
     question: Question, measurement: Measurement, asked: Asked, known: Known | None
 ) -> Derived | None:
     """How to measure less than is asked, where public numbers give the rest."""
-    if not known or not isinstance(measurement, Counts | Sum | Moments):
+    if not known or not isinstance(measurement, SUMMED):
         return None
     kind = "gaussian" if asked.rho is not None else "laplace"
     return derive(known, measurement, question.where, question.keys, kind)
 
 
-def _derived_step(
-    found: Derived, policy: Policy, measurement: Measurement, bound: Sensitivity, share: Asked
-) -> Step:
-    """A step that measures a part, or nothing where all of it is public."""
-    argument = f"{PUBLIC}: {found.measured.bound.argument}; measured: {found.name}"
-    if found.bound == 0:
+def _step(
+    measurement: Measurement, bound: Sensitivity, way: Derived | None, share: Asked, scene: Scene
+) -> Measuring:
+    """A mechanism that measures it all; or a part, or nothing where all of it is public."""
+    if way is None:
+        return mechanism_of(measurement, bound, share, scene)
+    argument = f"{PUBLIC}: {way.measured.bound.argument}; measured: {way.name}"
+    common = {"place": scene.place, "premises": scene.premises, "derived": way}
+    if way.bound == 0:
         nothing = Sensitivity(Fraction(0), Fraction(0), True, argument)
-        return Step(measurement, nothing, Free(), Noise("laplace", Fraction(0)), derived=found)
-    group, gaussian = policy.neighbors.group, share.rho is not None
-    exact = found.measured.bound.exact and bound.exact
-    l1 = bound.l1 if gaussian else found.bound * group
-    l2 = found.bound * group**2 if gaussian else min(bound.l2_squared, l1**2) or l1**2
-    step = step_of(measurement, Sensitivity(l1, l2, exact, argument), share)
-    return replace(step, derived=found)
-
-
-def _outputs(found: Derived) -> list[int] | str:
-    """The counts that are measured; `cells` where others are measured in their place."""
-    return "cells" if found.places is None else list(found.places)
-
-
-def _groups(found: Derived) -> list[tuple[list[int] | str, str]]:
-    """Of noise inside the kernel: the counts that are bounded together, and their bound."""
-    if found.places is None:
-        return [("cells", str(bound)) for _, bound in found.groups]
-    places = found.places
-    return [([places[i] for i in group], str(bound)) for group, bound in found.groups]
+        return DerivedNoise(measurement, nothing, Free(), **common)  # type: ignore[arg-type]
+    group, gaussian = scene.group, share.rho is not None
+    exact = way.measured.bound.exact and bound.exact
+    l1 = bound.l1 if gaussian else way.bound * group
+    l2 = way.bound * group**2 if gaussian else min(bound.l2_squared, l1**2) or l1**2
+    made = mechanism_of(measurement, Sensitivity(l1, l2, exact, argument), share, scene)
+    assert made.noise is not None
+    return DerivedNoise(measurement, made.sensitivity, made.event, noise=made.noise, **common)  # type: ignore[arg-type]
 
 
 def _is_public(question: Question, measurement: Measurement, policy: Policy) -> bool:
@@ -225,7 +266,7 @@ def _delta(question: Question, policy: Policy, asked: Asked) -> Fraction | None:
     return asked.delta if asked.delta is not None else policy.budget.delta / 100
 
 
-def _threshold(steps: tuple[Step, ...], policy: Policy, delta: Fraction | None) -> int | None:
+def _threshold(steps: tuple[Measuring, ...], policy: Policy, delta: Fraction | None) -> int | None:
     if delta is None:
         return None
     counts = next(step for step in steps if isinstance(step.measurement, Counts))

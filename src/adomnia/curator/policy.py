@@ -120,7 +120,7 @@ def read_policy(file: str | Path) -> Policy:
             )
             for name, part in tree.get("public", {}).items()
         },
-        ledger=text(reader, tree.get("ledger", {}), ("ledger", "url"), "adomnia.ledger"),
+        ledger=text(reader, tree.get("ledger", {}), ("ledger", "url"), f"{path.stem}.ledger"),
         accounts=text(reader, tree.get("accounts", {}), ("accounts", "url"), "adomnia.accounts"),
         priors=_priors(reader),
         graph=graph,

@@ -6,8 +6,6 @@ takes to go there by the first (`known.md`, claim 5).
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +13,7 @@ from typing import Any
 from adomnia.curator.policy import Policy
 from adomnia.errors import LedgerError
 from adomnia.privacy.neighbors import Neighbors
+from adomnia.queries.canonical import digest
 
 __all__ = ["Promise"]
 
@@ -31,6 +30,10 @@ _STEPS = {
     ("bit", "bit"): 1,
 }
 """How many steps of the first relation make one of the second; what is missing, none do."""
+
+
+_FIELDS = ("relation", "rows", "group", "most", "groups", "each")
+"""What a record says of the neighbours, by these names for ever."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,14 @@ class Promise:
         public = tuple(sorted(name for name, part in named if not part.sensitive))
         return cls(policy.neighbors, policy.unit, public, _digest(policy, public))
 
+    @staticmethod
+    def is_of_table(record: Mapping[str, Any]) -> bool:
+        """Whether a reservation's promise is about a table; else it is about a graph."""
+        return "neighbors" in record
+
     @classmethod
-    def from_json(cls, record: Mapping[str, Any] | None) -> Promise | None:
-        """The promise in a reservation; None where it was made before they had one."""
-        if record is None:
-            return None
+    def from_json(cls, record: Mapping[str, Any]) -> Promise:
+        """The promise in a reservation."""
         try:
             neighbors = Neighbors(**record["neighbors"])
             return cls(neighbors, record["unit"], tuple(record["public"]), record["digest"])
@@ -68,7 +74,9 @@ class Promise:
 
     def to_json(self) -> dict[str, Any]:
         """The promise as plain JSON values."""
-        told = {name: value for name, value in vars(self.neighbors).items() if value is not None}
+        held = self.neighbors
+        facts = {name: getattr(held, name) for name in _FIELDS}
+        told = {name: value for name, value in facts.items() if value is not None}
         public = list(self.public)
         return {"digest": self.digest, "neighbors": told, "unit": self.unit, "public": public}
 
@@ -102,10 +110,19 @@ class Promise:
 
 
 def _digest(policy: Policy, public: tuple[str, ...]) -> str:
-    """What came later is told where it is set, so that ledgers of before read the same."""
-    nullable = sorted(name for name, part in policy.attributes.items() if part.nullable)
-    facts: list[Any] = [repr(policy.neighbors), nullable, policy.universe, policy.max_group]
-    facts.append(policy.unit)
-    if policy.neighbors.most is not None or public:
-        facts += [policy.neighbors.most, public]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
+    """All that decides what is promised, by names that are written here."""
+    held = policy.neighbors
+    facts = {
+        "relation": held.relation,
+        "rows": held.rows,
+        "group": held.group,
+        "most": held.most,
+        "groups": held.groups,
+        "each": held.each,
+        "unit": policy.unit,
+        "public": list(public),
+        "nullable": sorted(name for name, part in policy.attributes.items() if part.nullable),
+        "universe": None if policy.universe is None else list(policy.universe),
+        "max_group": policy.max_group,
+    }
+    return digest({name: value for name, value in facts.items() if value is not None})

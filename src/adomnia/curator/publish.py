@@ -13,21 +13,29 @@ from numpy.typing import NDArray
 
 from adomnia.curator.consistent import MOST_CELLS, Consistent, agreeing
 from adomnia.curator.desk import Desk
-from adomnia.curator.doors import computed
 from adomnia.curator.policy import refuse_free_lunch
-from adomnia.curator.register import registered
+from adomnia.curator.release_mechanisms import (
+    CoreRelease,
+    DrawnTable,
+    ParityRelease,
+    ReleasedTables,
+    records_of,
+)
 from adomnia.curator.repricing import moves
 from adomnia.curator.sides import MOST_VALUES, side_of
+from adomnia.curator.spend import Payer, Use, spend
 from adomnia.errors import QuestionError
-from adomnia.ledger.reserve import Budgets, Reservation, answered, least, reserve
+from adomnia.ledger.account import RELEASED
 from adomnia.marginals import release as core
 from adomnia.marginals.fourier import METHODS, Options, release_fourier
 from adomnia.marginals.promise import Promise
 from adomnia.marginals.workload import Subset, Workload, up_to_ways
-from adomnia.mechanisms.randomness import SYSTEM
 from adomnia.privacy import events
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
+from adomnia.privacy.premises import ExactReleasesHold, Premise
+from adomnia.privacy.reads import MarginalTables
+from adomnia.queries.canonical import digest
 from adomnia.queries.expression import Column
 from adomnia.queries.ranges import count_cells, from_domain, show
 
@@ -144,8 +152,10 @@ def _rehearse(desk: Desk, planned: Prospect) -> None:
     def source(_: object) -> NoReturn:
         raise _Reached
 
+    order, workload = planned.order, planned.workload
+    options = Options(method=order.method, delta=1 - order.confidence)
     with suppress(_Reached):
-        _by_paper(desk, planned, source)
+        release_fourier(workload, source, _promise(desk, planned), options)
 
 
 def _event(loss: Loss) -> events.Event:
@@ -190,80 +200,72 @@ def _listable(desk: Desk, name: str) -> bool:
 
 
 def publish(
-    desk: Desk, planned: Prospect, budgets: Budgets, analyst: str, progress: Progress | None = None
+    desk: Desk, planned: Prospect, payer: Payer, progress: Progress | None = None
 ) -> Publication:
     """Pay, read the data once, add the noise, and fit what is published."""
-    statement = f"RELEASE {len(planned.workload.marginals)} marginals ({planned.order.method})"
-    booking = Reservation(
-        analyst,
-        None,
-        None,
-        statement,
-        planned.event,
-        None,
-        planned.priors,
-        _measured(desk, planned),
-        desk.knowledge.promise,
-    )
     version = desk.version()
-    granted = reserve(desk.journal, booking, budgets)
-    made = _make(desk, planned, progress)
-    answered(desk.journal, granted.receipt, {**_record(planned, made), "version": version})
-    left = least(granted.remaining)
+    use = Use(
+        statement=f"RELEASE {len(planned.workload.marginals)} marginals ({planned.order.method})",
+        mechanisms=(_mechanism(desk, planned, progress),),
+        promise=desk.knowledge.promise,
+        version=version,
+        priors=planned.priors,
+        findable=(RELEASED + digest(version),),
+        what="release",
+    )
+    paid = spend(desk, payer, use)
+    made: ReleasedTables = paid.released[0]
+    left = paid.remaining
     values = tuple(_shown(desk, name) for name in planned.workload.names)
     return Publication(
-        planned, values, *made[:3], granted.receipt, desk.policy.digest, left, made[3]
-    )
+        planned, values, made.tables, made.margins, made.microdata, paid.receipt,
+        desk.policy.digest, left, made.notes,
+    )  # fmt: skip
 
 
-def _measured(desk: Desk, planned: Prospect) -> dict[str, Any]:
-    """What a later exact release must know to price this one anew: columns, and rows priced."""
-    columns = list(planned.workload.names)
+def _mechanism(
+    desk: Desk, planned: Prospect, progress: Progress | None
+) -> CoreRelease | ParityRelease | DrawnTable:
+    """The mechanism of the order's method: what is measured is what was priced."""
+    order, workload = planned.order, planned.workload
+    premises: tuple[Premise, ...] = (ExactReleasesHold(),) if planned.priors else ()
     if planned.among is not None:
-        moved = planned.among.unit * desk.policy.neighbors.group
-        return {"columns": columns, "moves": str(moved)}
-    neighbors = _neighbors(desk, planned.workload)
+        moved = Fraction(planned.among.unit * desk.policy.neighbors.group)
+        return DrawnTable(
+            workload, planned.event, planned.among.reads, moved, order.confidence, premises,
+            among=planned.among, epsilon=order.loss.epsilon,
+        )  # fmt: skip
+    common = (workload, planned.event, _reads(desk, workload), _moved(desk, workload))
+    if order.method in METHODS:
+        return ParityRelease(
+            *common, order.confidence, premises,
+            method=order.method, promise=_promise(desk, planned),
+        )  # fmt: skip
+    assert planned.plan is not None
+    return CoreRelease(
+        *common, order.confidence, premises,
+        plan=planned.plan, unbiased=order.unbiased, progress=progress,
+        agree=lambda made: _agreed(desk, planned, made),
+    )  # fmt: skip
+
+
+def _moved(desk: Desk, workload: Workload) -> Fraction:
+    """How many rows come and go between the neighbours that it is priced for."""
+    neighbors = _neighbors(desk, workload)
     rows = (neighbors.rows or 1) * neighbors.group * (2 if neighbors.replaces else 1)
-    return {"columns": columns, "moves": str(rows)}
+    return Fraction(rows)
 
 
-def _record(planned: Prospect, made: _Made) -> dict[str, Any]:
-    """What later questions may be answered from; the paper's methods bound no single cell."""
-    if planned.order.method in METHODS:
-        return {"marginals": []}
-    workload = planned.workload
-    names = {s: tuple(workload.names[place] for place in s) for s in workload.marginals}
-    tables = {names[s]: made[0][s] for s in workload.marginals}
-    margins = {names[s]: made[1][s] for s in workload.marginals}
-    return {"marginals": registered(tables, margins, planned.order.confidence)}
-
-
-_Made = tuple[
-    Mapping[Subset, NDArray[Any]],
-    Mapping[Subset, NDArray[np.float64]],
-    NDArray[Any] | None,
-    tuple[str, ...],
-]
-
-
-def _make(desk: Desk, planned: Prospect, progress: Progress | None) -> _Made:
-    return computed("release", lambda: _made(desk, planned, progress))
-
-
-def _made(desk: Desk, planned: Prospect, progress: Progress | None) -> _Made:
-    if planned.among is not None:
-        return _drawn(planned, planned.among)
-    source = _source(desk, planned.workload)
-    if planned.order.method in METHODS:
-        return _by_paper(desk, planned, source)
-    return _by_core(desk, planned, source, progress)
-
-
-def _source(desk: Desk, workload: Workload) -> Any:
+def _reads(desk: Desk, workload: Workload) -> MarginalTables:
     attributes = desk.policy.attributes
     keys = tuple(Column(name, from_domain(attributes[name].domain)) for name in workload.names)
-    axes = tuple(side_of(desk.policy, name) for name in workload.names)
-    return desk.engine.contingency(desk.table, keys, axes)
+    return MarginalTables(keys, tuple(side_of(desk.policy, name) for name in workload.names))
+
+
+def _promise(desk: Desk, planned: Prospect) -> Promise:
+    workload = planned.workload
+    neighbors = _neighbors(desk, workload)
+    return Promise(planned.order.loss, neighbors, _sensitive(desk, workload))
 
 
 def _neighbors(desk: Desk, workload: Workload) -> Neighbors:
@@ -289,21 +291,6 @@ def _neighbors(desk: Desk, workload: Workload) -> Neighbors:
     return Neighbors("unbounded", neighbors.rows, 2 * neighbors.group)
 
 
-def _drawn(planned: Prospect, among: Consistent) -> _Made:
-    order, (subset,) = planned.order, planned.workload.marginals
-    table = among.draw(order.loss.epsilon)
-    margins = among.margins(table, order.loss.epsilon, order.confidence)
-    notes = ("margins: all tables that agree with what is public being as likely beforehand",)
-    laid = among.laid_out(table)
-    return {subset: laid}, {subset: among.laid_out(margins)}, _records(laid), notes
-
-
-def _records(table: NDArray[np.int64]) -> NDArray[Any]:
-    """A row for every count: the places of its values."""
-    places = np.argwhere(table >= 0)
-    return np.repeat(places, table.reshape(-1), axis=0)
-
-
 def _agreed(
     desk: Desk, planned: Prospect, made: core.Release
 ) -> tuple[Mapping[Subset, NDArray[Any]], NDArray[Any], tuple[str, ...]]:
@@ -324,51 +311,7 @@ def _agreed(
         subset: whole.sum(axis=tuple(i for i in range(whole.ndim) if i not in subset))
         for subset in workload.marginals
     }
-    return sums, _records(whole), ("the tables agree with what was released exactly",)
-
-
-def _by_core(desk: Desk, planned: Prospect, source: Any, progress: Progress | None) -> _Made:
-    order, plan = planned.order, planned.plan
-    assert plan is not None  # what is measured is what was priced
-    made = core.release(
-        plan, source, SYSTEM, progress, microdata=not order.unbiased, confidence=order.confidence
-    )
-    if not order.unbiased:
-        assert made.microdata is not None
-        tables, records, agreed = _agreed(desk, planned, made)
-        return tables, made.margins, records, (*agreed, *_too_noisy(planned, len(records)))
-    margins = {s: np.full(t.shape, made.unbiased_margins[s]) for s, t in made.unbiased.items()}
-    return made.unbiased, margins, None, ("unbiased: cells may be negative and fractional",)
-
-
-def _too_noisy(planned: Prospect, rows: int) -> tuple[str, ...]:
-    """A warning where the noise of a whole table is expected to rival its rows."""
-    share = {
-        subset: 0.8 * deviation * planned.workload.cells(subset) / max(1, rows)
-        for subset, deviation in planned.deviations.items()
-    }
-    worst = [subset for subset, part in share.items() if part > 1]
-    if not worst:
-        return ()
-    most = max(share.values())
-    return (
-        f"{len(worst)} of {len(share)} tables have more noise than rows (up to {most:,.1f} times, "
-        "before fitting): ask for fewer or smaller tables, or pay more",
-    )
-
-
-def _by_paper(desk: Desk, planned: Prospect, source: Any) -> _Made:
-    order = planned.order
-    workload = planned.workload
-    promise = Promise(order.loss, _neighbors(desk, workload), _sensitive(desk, workload))
-    options = Options(method=order.method, delta=1 - order.confidence)
-    made = release_fourier(planned.workload, source, promise, options)
-    margins = {s: np.full(t.shape, float(made.bound[s])) for s, t in made.marginals.items()}
-    notes = list(made.notes)
-    if made.theorem:
-        widest = max(made.theorem.values())
-        notes.append(f"Theorem 5 bounds the L1 error of a table by {widest:,.0f} at the most")
-    return made.marginals, margins, None, tuple(notes)
+    return sums, records_of(whole), ("the tables agree with what was released exactly",)
 
 
 def _sensitive(desk: Desk, workload: Workload) -> Subset | None:

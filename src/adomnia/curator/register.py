@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from adomnia.curator.policy import Policy
-from adomnia.curator.reading import Reading
 from adomnia.curator.reuse import Known
 from adomnia.mechanisms.margin import Noise
+from adomnia.mechanisms.noisy import Noisy
 from adomnia.queries.expression import Column
 from adomnia.queries.grouping import axes
 from adomnia.queries.measurement import Counts
@@ -41,7 +42,9 @@ def registered(
     ]
 
 
-def released(policy: Policy, marginals: Iterable[Mapping[str, Any]]) -> Iterator[Known]:
+def released(
+    policy: Policy, receipt: str, marginals: Iterable[Mapping[str, Any]]
+) -> Iterator[Known]:
     """What published tables tell: their cells, each as far off as the widest of them may be.
 
     NULL is a cell of an attribute that is nullable; elsewhere its rows were left out.
@@ -51,14 +54,16 @@ def released(policy: Policy, marginals: Iterable[Mapping[str, Any]]) -> Iterator
         if not all(name in policy.attributes for name in names):
             continue
         keys = tuple(Column(n, from_domain(policy.attributes[n].domain)) for n in names)
-        reading = _reading(policy, keys, marginal)
-        if reading is not None:
-            yield Known(None, keys, Counts((None,)), reading, single=True)
+        noisy = _noisy(policy, keys, marginal)
+        if noisy is not None:
+            yield Known(None, keys, Counts((None,)), partial(_same, noisy), receipt, single=True)
 
 
-def _reading(
-    policy: Policy, keys: tuple[Column, ...], marginal: Mapping[str, Any]
-) -> Reading | None:
+def _same(noisy: Noisy) -> Noisy:
+    return noisy
+
+
+def _noisy(policy: Policy, keys: tuple[Column, ...], marginal: Mapping[str, Any]) -> Noisy | None:
     spans = [len(axis) for axis in axes(keys)]
     given = [n - (not policy.attributes[k.name].nullable) for n, k in zip(spans, keys, strict=True)]
     if len(marginal["values"]) != np.prod(given):
@@ -70,4 +75,4 @@ def _reading(
     terms[inside] = 1
     wide = NormalDist().inv_cdf(0.5 + marginal["confidence"] / 2)
     variance = Fraction(marginal["margin"] / wide) ** 2
-    return Reading(values.reshape(-1, 1), Noise("gaussian", variance), terms.reshape(-1))
+    return Noisy(values.reshape(-1, 1), Noise("gaussian", variance), terms.reshape(-1))

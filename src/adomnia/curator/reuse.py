@@ -10,159 +10,144 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.curator.plan import Plan, Step
-from adomnia.curator.reading import Reading, Readings
-from adomnia.mechanisms.margin import Noise
+from adomnia.curator.derived_noise import DerivedNoise
+from adomnia.curator.plan import Plan
+from adomnia.mechanisms.measuring import Measuring, variance
+from adomnia.mechanisms.noisy import Key, Measured, Noisy
+from adomnia.queries.canonical import measurement_json
 from adomnia.queries.expression import Call, Column, Expr, columns, rewrite
 from adomnia.queries.grouping import axes, cell_count
-from adomnia.queries.measurement import Counts, Measurement, Mode, Moments, Quantile, Sum, width_of
+from adomnia.queries.measurement import Counts, Measurement, width_of
 from adomnia.queries.operations import evaluate
 
-__all__ = ["Known", "Memory", "agreeing", "reuse"]
+__all__ = ["Known", "Memory", "Reused", "agreeing", "reuse"]
 
-MAX_TABLES = 100
-"""Only the latest tables are tried for a coarser one, so that asking stays fast."""
-
-WIDEST = Fraction(10**300)
-"""Variances past this are not told apart."""
+ROWS = Counts((None,))
+_Selected = tuple[Key, ...] | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Known:
-    """One measurement that was released: of which rows, over which cells, and how it came out.
+    """One measurement that was released: of which rows, over which cells, and under which receipt.
 
-    The cells of a `single` one are not independent, so they can be taken but not summed.
+    Its values are loaded when they are needed. The cells of a `single` one are not independent,
+    so they can be taken but not summed. One that is the `same` was found by the digest of what is
+    asked.
     """
 
     where: Expr | None
     keys: tuple[Expr, ...]
     measurement: Measurement
-    reading: Reading
-    selected: tuple[tuple[object, ...], ...] | None = None
+    load: Callable[[], Noisy] = field(repr=False)
+    receipt: str = ""
+    load_keys: Callable[[], _Selected] = field(default=lambda: None, repr=False)
     single: bool = False
+    same: bool = False
+
+    @cached_property
+    def noisy(self) -> Noisy:
+        """How it came out."""
+        return self.load()
+
+    @cached_property
+    def selected(self) -> _Selected:
+        """The keys that were shown, where they are not all public."""
+        return self.load_keys()
 
 
-class Memory:
-    """What one analyst has been told; of equal measurements the sharpest is kept."""
+class Memory(Protocol):
+    """What one analyst has been told."""
 
-    def __init__(self) -> None:
-        self._same: dict[tuple[object, ...], Known] = {}
-
-    def add(self, known: Known) -> None:
-        """Take in one more released measurement."""
-        place = (known.where, known.keys, known.measurement, known.reading.law)
-        old = self._same.get(place)
-        if old is None or _sharper(known.reading, old.reading):
-            self._same[place] = known
-
-    def candidates(self, plan: Plan, step: Step) -> Iterator[Known]:
+    def candidates(self, plan: Plan, step: Measuring) -> Iterator[Known]:
         """The same measurement if there is one, then tables that might be summed to it."""
-        question = plan.question
-        same = self._same.get((question.where, question.keys, step.measurement, step.law))
-        if same is not None:
-            yield same
-        if isinstance(step.measurement, Counts | Sum | Moments):
-            listed = list(self._same.values())  # at once: another thread may be adding
-            tables = [k for k in listed if k.keys and k is not same]
-            yield from tables[-MAX_TABLES:]
+        ...
 
 
-def _sharper(new: Reading, old: Reading) -> bool:
-    if new.noise is None or old.noise is None:
-        return new.eta > old.eta
-    return _spread(new, new.noise) < _spread(old, old.noise)
+@dataclass(frozen=True)
+class Reused:
+    """What is known already, and the receipts under which it was paid."""
+
+    measured: Measured
+    receipts: tuple[str, ...]
 
 
-def _spread(reading: Reading, noise: Noise) -> float:
-    """The variance of the cell that sums the most draws."""
-    return int(reading.terms.max(initial=0)) * _variance(noise)
-
-
-def reuse(plan: Plan, memory: Memory) -> Readings | None:
+def reuse(plan: Plan, memory: Memory) -> Reused | None:
     """Readings for the plan from what is known already; None where something is missing."""
-    parts: list[Reading] = []
+    parts: list[Noisy] = []
     selections: list[_Selected] = []
+    receipts: list[str] = []
     for step in plan.steps:
-        tried = (_serve(plan, step, known) for known in memory.candidates(plan, step))
-        found = next((served for served in tried if served is not None), None)
+        tried = ((_serve(plan, step, known), known) for known in memory.candidates(plan, step))
+        found = next(((served, known) for served, known in tried if served is not None), None)
         if found is None:
             return None
-        parts.append(found[0])
-        selections.append(found[1])
+        served, known = found
+        parts.append(served[0])
+        selections.append(served[1])
+        receipts.append(known.receipt)
     if not parts or any(keys != selections[0] for keys in selections):
         return None  # groups selected on two occasions need not be the same ones
-    return Readings(tuple(parts), selections[0])
+    return Reused(Measured(tuple(parts), selections[0]), tuple(dict.fromkeys(receipts)))
 
 
-def agreeing(plan: Plan, found: Readings) -> Readings:
-    """Earlier readings, moved so that they agree with what was released exactly since."""
+def agreeing(plan: Plan, found: Measured) -> Measured:
+    """Earlier values, moved so that they agree with what was released exactly since."""
     parts = []
     for step, part in zip(plan.steps, found.parts, strict=True):
         values = None
-        if step.derived is not None and not part.fitted:
-            values = step.derived.agreeing(part.values)
+        if isinstance(step, DerivedNoise) and not part.fitted:
+            values = step.way.agreeing(part.values)
         parts.append(part if values is None else replace(part, values=values, fitted=True))
     return replace(found, parts=tuple(parts))
 
 
-_Selected = tuple[tuple[object, ...], ...] | None
-_Served = tuple[Reading, _Selected]
+_Served = tuple[Noisy, _Selected]
 
 
-def _serve(plan: Plan, step: Step, known: Known) -> _Served | None:
-    question = plan.question
-    same = (question.where, question.keys, step.measurement)
-    if same == (known.where, known.keys, known.measurement):
+def _serve(plan: Plan, step: Measuring, known: Known) -> _Served | None:
+    if known.same or _is_same(plan, step, known):
         kept = (plan.threshold is None) == (known.selected is None)
-        accurate = kept and _accurate(step, known.reading)
-        return (known.reading, known.selected) if accurate else None
-    if plan.threshold is not None or known.selected is not None:
-        return None
-    if plan.chooses:
+        accurate = kept and step.at_least_as_sharp(known.noisy)
+        return (known.noisy, known.selected) if accurate else None
+    if plan.threshold is not None or plan.chooses or not _may_sum(plan, step, known):
         return None  # units kept other rows in the groups of another question
-    if _hopeless(step, known.reading):
+    if known.selected is not None or _hopeless(step, known.noisy):
         return None
     coarser = _coarser(plan, step, known)
-    if coarser is not None and known.single and coarser.terms.max(initial=0) > 1:
+    if coarser is None or (coarser.terms.max(initial=0) > 1 and (known.single or known.noisy.tied)):
         return None
-    return (coarser, None) if coarser is not None and _accurate(step, coarser) else None
+    return (coarser, None) if step.at_least_as_sharp(coarser) else None
 
 
-def _hopeless(step: Step, reading: Reading) -> bool:
-    """Whether already a single draw of the reading is wider than what is asked."""
-    if reading.noise is None or step.noise is None:
+def _is_same(plan: Plan, step: Measuring, known: Known) -> bool:
+    question = plan.question
+    asked = (question.where, question.keys, step.measurement)
+    return asked == (known.where, known.keys, known.measurement)
+
+
+def _hopeless(step: Measuring, noisy: Noisy) -> bool:
+    """Whether already a single draw of it is wider than what is asked."""
+    if noisy.noise is None or step.noise is None:
         return True
-    return _variance(reading.noise) > _variance(step.noise) * (1 + 1e-12)
-
-
-def _accurate(step: Step, reading: Reading) -> bool:
-    """Whether the reading is at least as sharp as the step would make it."""
-    if isinstance(step.measurement, Quantile | Mode):
-        return reading.law == step.law and reading.eta >= step.eta
-    if reading.noise is None or step.noise is None:
-        return False
-    return _spread(reading, reading.noise) <= _variance(step.noise) * (1 + 1e-12)
-
-
-def _variance(noise: Noise) -> float:
-    """The spread of a noise, for comparison; both kinds on one scale."""
-    exact = 2 * noise.parameter**2 if noise.kind == "laplace" else noise.parameter
-    return float(min(exact, WIDEST))
+    return variance(noisy.noise) > variance(step.noise) * (1 + 1e-12)
 
 
 # A coarser table of a finer one
 
 
-def _coarser(plan: Plan, step: Step, known: Known) -> Reading | None:
-    """The step's table, summed from the cells of a known one; None where cells do not tell."""
+def _may_sum(plan: Plan, step: Measuring, known: Known) -> bool:
+    """Whether the known cells tell all that is asked; nothing is loaded for it."""
+    return _wanted(plan, step, known) is not None
+
+
+def _wanted(plan: Plan, step: Measuring, known: Known) -> _Tests | None:
     question = plan.question
     columns_wanted = _components(step.measurement, known.measurement)
     extra = _beyond(question.where, known.where)
@@ -174,16 +159,21 @@ def _coarser(plan: Plan, step: Step, known: Known) -> Reading | None:
     wanted = [*tests, *keys, *(c for c, t in zip(conditions, columns_wanted, strict=True) if t)]
     if any(expr is None for expr in wanted):
         return None
-    return _summed(plan, step, known, (tests, [key for key in keys if key is not None], conditions))
+    return tests, [key for key in keys if key is not None], conditions
+
+
+def _coarser(plan: Plan, step: Measuring, known: Known) -> Noisy | None:
+    """The step's table, summed from the cells of a known one; None where cells do not tell."""
+    over = _wanted(plan, step, known)
+    return None if over is None else _summed(plan, step, known, over)
 
 
 def _components(asked: Measurement, known: Measurement) -> list[Expr | None] | None:
     """For each asked component the condition under which a known cell counts for it."""
-    if isinstance(asked, Counts) and known == Counts((None,)):
+    if isinstance(asked, Counts) and known == ROWS:
         return list(asked.conditions)
-    if isinstance(asked, Sum | Moments) and asked == known:
-        return [None] * width_of(asked)
-    return [None] if asked == known == Counts((None,)) else None
+    alike = measurement_json(asked) == measurement_json(known)
+    return [None] * width_of(asked) if alike else None
 
 
 def _beyond(where: Expr | None, known: Expr | None) -> list[Expr] | None:
@@ -219,7 +209,7 @@ _Tests = tuple[list[Expr | None], list[Expr], list[Expr | None]]
 _Axes = list[tuple[Any, ...]]
 
 
-def _summed(plan: Plan, step: Step, known: Known, over: _Tests) -> Reading | None:
+def _summed(plan: Plan, step: Measuring, known: Known, over: _Tests) -> Noisy | None:
     tests, keys, conditions = over
     wanted, fine = plan.question.keys, axes(known.keys)
     kept = np.ones([len(axis) for axis in fine], dtype=bool)
@@ -238,12 +228,12 @@ def _summed(plan: Plan, step: Step, known: Known, over: _Tests) -> Reading | Non
     counted = np.zeros(len(cells), dtype=bool)
     for place, condition in enumerate(conditions):
         own = np.broadcast_to(_met(condition, fine), kept.shape).ravel()[cells]
-        source = known.reading.values[:, 0 if isinstance(step.measurement, Counts) else place]
+        source = known.noisy.values[:, 0 if isinstance(step.measurement, Counts) else place]
         np.add.at(values[:, place], target[own], source[cells[own]])
         counted |= own
     terms = np.zeros(len(values), dtype=np.int64)
-    np.add.at(terms, target[counted], known.reading.terms[cells[counted]])
-    return Reading(values, known.reading.noise, terms)
+    np.add.at(terms, target[counted], known.noisy.terms[cells[counted]])
+    return Noisy(values, known.noisy.noise, terms)
 
 
 def _place_in(places: Mapping[object, int], value: object) -> int:

@@ -6,33 +6,29 @@ Each is paid for in the ledger before the data is read, and tells nothing but th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from adomnia.curator.desk import Desk
-from adomnia.curator.doors import computed, confidence_of
-from adomnia.curator.reading import measured
-from adomnia.engines.engine import Cells, Request
+from adomnia.curator.doors import confidence_of
+from adomnia.curator.forecast import cost_of
+from adomnia.curator.spend import Paid, Payer, Use, spend
 from adomnia.errors import NotAllowedError, QuestionError
-from adomnia.ledger.reserve import Budgets, Reservation, answered, least, reserve
 from adomnia.mechanisms.auction import revenue, revenue_margin
-from adomnia.mechanisms.choosing import choose_largest, choose_price, tell_above
+from adomnia.mechanisms.choices import AboveBar, AuctionPrice, LargestCount
 from adomnia.mechanisms.noisy_max import noisy_max_margin
-from adomnia.mechanisms.sparse_vector import SparseVector
-from adomnia.privacy.events import AboveThreshold, Auction, NoisyMax
 from adomnia.privacy.loss import Amount, exact
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.measurement import Counts, number
 from adomnia.queries.operations import call, constant
 from adomnia.queries.ranges import Number, from_domain
 
-__all__ = ["Above", "Chosen", "Door", "above", "auction", "noisy_max"]
+__all__ = ["Above", "Chosen", "above", "auction", "noisy_max"]
 
-T = TypeVar("T")
 _Bill = tuple[Mapping[str, Fraction], Mapping[str, Fraction], str]
 MAX_CONDITIONS = 1000
 """Every condition is one more count of one statement."""
@@ -75,59 +71,25 @@ class Above:
     receipt: str
 
 
-@dataclass(frozen=True)
-class Door:
-    """Who comes in: the desk, the analyst and the session, and the budgets that bind them."""
-
-    desk: Desk
-    analyst: str
-    session: str | None
-    budgets: Budgets
-
-    def pay(
-        self, statement: str, event: NoisyMax | AboveThreshold | Auction, choose: Callable[[], T]
-    ) -> tuple[T, _Bill]:
-        """What `choose` gives, after the event is on disk; the choice is kept in the ledger."""
-        priors, known = self.desk.public()
-        if known:
-            raise NotAllowedError(
-                "choices are not made where something was released exactly: "
-                "how many rows go together is not known",
-                "ask for the counts themselves: SELECT COUNT(*) FILTER (WHERE …)",
-            )
-        booking = Reservation(
-            self.analyst, self.session, None, statement, event,
-            priors=priors, promise=self.desk.knowledge.promise,
-        )  # fmt: skip
-        granted = reserve(self.desk.journal, booking, self.budgets)
-        found = computed("choice", choose)
-        answered(self.desk.journal, granted.receipt, {"chosen": found})
-        return found, ({"epsilon": event.epsilon}, least(granted.remaining), granted.receipt)
-
-    def count(self, counts: Counts) -> Cells:
-        """How many rows meet each condition, sealed."""
-        desk = self.desk
-        request = Request(desk.table, None, (), (counts,))
-        (sealed,) = measured(desk.engine, request, desk.policy.neighbors.most)
-        return sealed
-
-
 def noisy_max(
-    door: Door, conditions: Sequence[str], epsilon: Amount, confidence: float = 0.95
+    desk: Desk,
+    payer: Payer,
+    conditions: Sequence[str],
+    epsilon: Amount,
+    confidence: float = 0.95,
 ) -> Chosen:
     """The condition that (nearly) the most rows meet, for epsilon."""
-    counts, paid, sure = _counts(door, conditions), _paid(epsilon), confidence_of(confidence)
-    moves = door.desk.policy.neighbors.moves
-    eta = paid / moves
-    margin = noisy_max_margin(len(conditions), eta, sure)
-    said = f"NOISY MAX OF {'; '.join(conditions)}"
-    event = NoisyMax(paid, Fraction(moves))
-    place, bill = door.pay(said, event, lambda: choose_largest(door.count(counts), eta))
+    counts, paid, sure = _counts(desk, conditions), _paid(epsilon), confidence_of(confidence)
+    neighbors = desk.policy.neighbors
+    mechanism = LargestCount(counts, paid, neighbors.moves, neighbors.most)
+    margin = noisy_max_margin(len(conditions), mechanism.eta, sure)
+    place, bill = _pay(desk, payer, f"NOISY MAX OF {'; '.join(conditions)}", mechanism)
     return Chosen(conditions[place], place, margin, sure, *bill)
 
 
-def above(
-    door: Door,
+def above(  # noqa: PLR0913, PLR0917 (what may be said at the session is said here)
+    desk: Desk,
+    payer: Payer,
     threshold: int,
     conditions: Sequence[str],
     epsilon: Amount,
@@ -135,44 +97,63 @@ def above(
     confidence: float = 0.95,
 ) -> Above:
     """Which conditions more rows meet than the threshold, in turn, until `cutoff` are found."""
-    counts, paid, sure = _counts(door, conditions), _paid(epsilon), confidence_of(confidence)
+    counts, paid, sure = _counts(desk, conditions), _paid(epsilon), confidence_of(confidence)
     bar = _whole(threshold, "threshold", -LARGEST, LARGEST)
     most = _whole(cutoff, "cutoff", 1, MAX_CONDITIONS)
-    moves = door.desk.policy.neighbors.moves
-    plan = SparseVector(paid, moves, most, monotone=True)
-    margin = plan.margin(len(conditions), sure)
+    neighbors = desk.policy.neighbors
+    mechanism = AboveBar(counts, paid, neighbors.moves, neighbors.most, bar=bar, cutoff=most)
+    margin = mechanism.plan.margin(len(conditions), sure)
     said = f"UP TO {most} ABOVE {bar} OF {'; '.join(conditions)}"
-    event = AboveThreshold(paid, Fraction(moves), Fraction(most))
-    found, bill = door.pay(said, event, lambda: tell_above(door.count(counts), bar, plan))
+    found, bill = _pay(desk, payer, said, mechanism)
     return Above(tuple(found), margin, sure, *bill)
 
 
 def auction(
-    door: Door, column: str, prices: Sequence[Amount], epsilon: Amount, confidence: float = 0.95
+    desk: Desk,
+    payer: Payer,
+    column: str,
+    prices: Sequence[Amount],
+    epsilon: Amount,
+    confidence: float = 0.95,
 ) -> Chosen:
     """A price that (nearly) brings the most: it is asked of every row that bids as much."""
-    bids = _bids(door, column)
+    bids = _bids(desk, column)
     step, ladder = number(bids).step, _ladder(number(bids).step, prices)
     counts = Counts(tuple(call("ge", bids, constant(price, step)) for price in ladder))
-    paid, sure = _paid(epsilon), confidence_of(confidence)
-    touched = door.desk.policy.neighbors.touched
-    margin = float(revenue_margin(ladder, paid / touched, sure) * step)
+    paid, sure, neighbors = _paid(epsilon), confidence_of(confidence), desk.policy.neighbors
+    mechanism = AuctionPrice(counts, paid, neighbors.touched, neighbors.most, prices=tuple(ladder))
+    margin = float(revenue_margin(ladder, mechanism.eta, sure) * step)
     said = f"AUCTION OF {column} AT {', '.join(str(price * step) for price in ladder)}"
-    event = Auction(paid, Fraction(touched))
-    price, bill = door.pay(
-        said, event, lambda: choose_price(door.count(counts), ladder, paid / touched)
-    )
+    price, bill = _pay(desk, payer, said, mechanism)
     place = ladder.index(price)
     return Chosen(prices[place], place, margin, sure, *bill)
 
 
-def _counts(door: Door, conditions: Sequence[str]) -> Counts:
+def _pay(
+    desk: Desk, payer: Payer, statement: str, mechanism: LargestCount | AboveBar | AuctionPrice
+) -> tuple[Any, _Bill]:
+    """The choice, after its event is on disk, and what it cost."""
+    priors, known = desk.public()
+    if known:
+        raise NotAllowedError(
+            "choices are not made where something was released exactly: "
+            "how many rows go together is not known",
+            "ask for the counts themselves: SELECT COUNT(*) FILTER (WHERE …)",
+        )
+    promise, version = desk.knowledge.promise, desk.version()
+    use = Use(statement, (mechanism,), promise, version, priors=priors, what="choice")
+    paid: Paid = spend(desk, payer, use)
+    spent = cost_of(mechanism.event)
+    return paid.released[0].value, (spent, paid.remaining, paid.receipt)
+
+
+def _counts(desk: Desk, conditions: Sequence[str]) -> Counts:
     """The conditions, bound to the table; what is wrong with them is said before it is paid."""
     if isinstance(conditions, str) or not 1 <= len(conditions) <= MAX_CONDITIONS:
         raise QuestionError(
             f"a list of 1 to {MAX_CONDITIONS:,} conditions is needed", "for example ['age < 18']"
         )
-    return Counts(tuple(_condition(door.desk, condition) for condition in conditions))
+    return Counts(tuple(_condition(desk, condition) for condition in conditions))
 
 
 def _condition(desk: Desk, condition: str) -> Expr | None:
@@ -184,9 +165,9 @@ def _condition(desk: Desk, condition: str) -> Expr | None:
     return question.where
 
 
-def _bids(door: Door, column: str) -> Column:
+def _bids(desk: Desk, column: str) -> Column:
     """The column, if it is a declared number."""
-    attribute = door.desk.policy.attributes.get(column)
+    attribute = desk.policy.attributes.get(column)
     if attribute is None:
         raise QuestionError(f"{str(column)[:80]!r} is not a declared attribute", "see the policy")
     spread = from_domain(attribute.domain)

@@ -7,20 +7,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from adomnia.curator import reading, selecting
+from adomnia.curator import selecting
 from adomnia.curator.answer import Answer, Table, tabulate
 from adomnia.curator.described import Described, describe, without_data
 from adomnia.curator.desk import Desk
-from adomnia.curator.doors import computed, confidence_of
+from adomnia.curator.doors import confidence_of
 from adomnia.curator.forecast import Forecast, cost_of, forecast, search
 from adomnia.curator.independence import Independence, examine
 from adomnia.curator.plan import Asked, Plan, make_plan
 from adomnia.curator.quantiles import error_of
-from adomnia.curator.reuse import agreeing, reuse
-from adomnia.curator.selecting import Above, Chosen, Door
+from adomnia.curator.reuse import Reused, agreeing, reuse
+from adomnia.curator.selecting import Above, Chosen
+from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.watch import Watch
-from adomnia.errors import QuestionError, ReusedKeyError
-from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, least, left, reserve
+from adomnia.errors import QuestionError
+from adomnia.ledger.reserve import Budgets, Granted, least, left, repeated
+from adomnia.mechanisms.noisy import Measured
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Event, Free
 from adomnia.privacy.loss import Amount, exact
@@ -67,36 +69,40 @@ class Session:
         confidence = confidence_of(confidence)
         question = self.bind(sql)
         if question.public:
-            return self._free(sql, question, confidence)
+            return self._free(question, confidence)
         asked = _asked(epsilon, rho, delta, error)
         watch = watch or Watch()
         plan = self._plan(sql, asked)
         watch.stage("planned")
-        version, shape = self.desk.version(), plan.shape  # of before the data is read
-        known = reuse(plan, self.desk.known(self.analyst))
-        if known is not None:
-            known = agreeing(plan, known)
-        event: Event = Free() if known is not None else plan.event
+        version = self.desk.version()  # of before the data is read
+        known = reuse(plan, self.desk.memory(self.analyst, version))
+        if known is not None and self.desk.journal.find(self.analyst, key) is None:
+            return self._reused(plan, known, confidence)
         request = json.dumps([sql, *asked.told, confidence])
-        booking = Reservation(
-            self.analyst, self.name, key, sql, event, request, plan.priors, plan.measured,
-            self.desk.knowledge.promise,
-        )  # fmt: skip
-        granted = reserve(self.desk.journal, booking, self.budgets)
-        watch.stage("paid")
-        if granted.answer is not None:
-            if granted.answer.get("shape", shape) != shape:
-                raise ReusedKeyError("this key was used under another policy", "use a new key")
-            found = reading.from_json(granted.answer)
-            return self._answer(plan, found, confidence, granted, (REPEATED,))
-        notes = () if known is None else (REUSED,)
-        if known is None:
-            with watch.running():
-                known = self._take(plan)
-        record = {**reading.to_json(known), "version": version, "shape": shape}
-        answered(self.desk.journal, granted.receipt, record)
-        watch.tell("answered")
-        return self._answer(plan, known, confidence, granted, notes)
+        paid = spend(self.desk, self.payer(key), self._use(sql, plan, version, request), watch)
+        notes = (REPEATED,) if paid.repeated else ()
+        return self._answer(plan, plan.measured(paid.released), confidence, paid.granted, notes)
+
+    def _use(self, sql: str, plan: Plan, version: str, request: str) -> Use:
+        return Use(
+            statement=sql,
+            mechanisms=plan.mechanisms,
+            promise=self.desk.knowledge.promise,
+            version=version,
+            of=plan.of,
+            request=request,
+            priors=plan.priors,
+            findable=plan.findable(version),
+        )
+
+    def payer(self, key: str | None = None) -> Payer:
+        """Who pays for what is asked here."""
+        return Payer(self.analyst, self.budgets, self.name, key)
+
+    def _reused(self, plan: Plan, known: Reused, confidence: float) -> Answer:
+        """An answer from what this analyst was told before; the ledger says from which."""
+        granted = repeated(self.desk.journal, self.analyst, self.name, known.receipts, self.budgets)
+        return self._answer(plan, agreeing(plan, known.measured), confidence, granted, (REUSED,))
 
     def bind(self, sql: str) -> Question:
         """The question that a statement asks; reads no data and spends nothing."""
@@ -108,14 +114,13 @@ class Session:
 
     def independence(self, first: str, second: str, epsilon: Amount) -> Independence:
         """Test whether two attributes are independent; their histograms must be public."""
-        who = (self.analyst, self.name, self.budgets)
-        return examine(self.desk, who, (first, second), exact(epsilon))
+        return examine(self.desk, self.payer(), (first, second), exact(epsilon))
 
     def noisy_max(
         self, conditions: Sequence[str], epsilon: Amount, *, confidence: float = 0.95
     ) -> Chosen:
         """The SQL condition that (nearly) the most rows meet; its count stays private."""
-        return selecting.noisy_max(self._door, conditions, epsilon, confidence)
+        return selecting.noisy_max(self.desk, self.payer(), conditions, epsilon, confidence)
 
     def above(
         self,
@@ -127,17 +132,15 @@ class Session:
         confidence: float = 0.95,
     ) -> Above:
         """Which SQL conditions more rows meet than a threshold, until `cutoff` are found."""
-        return selecting.above(self._door, threshold, conditions, epsilon, cutoff, confidence)
+        return selecting.above(
+            self.desk, self.payer(), threshold, conditions, epsilon, cutoff, confidence
+        )
 
     def auction(
         self, column: str, prices: Sequence[Amount], epsilon: Amount, *, confidence: float = 0.95
     ) -> Chosen:
         """One of the prices, nearly the one that brings most from bids in the column."""
-        return selecting.auction(self._door, column, prices, epsilon, confidence)
-
-    @property
-    def _door(self) -> Door:
-        return Door(self.desk, self.analyst, self.name, self.budgets)
+        return selecting.auction(self.desk, self.payer(), column, prices, epsilon, confidence)
 
     def plan(  # noqa: PLR0913 (as above)
         self,
@@ -171,12 +174,10 @@ class Session:
         policy = self.desk.policy
         return Budgets(policy.budget, policy.analysts.get(self.analyst), self.limit)
 
-    def _free(self, sql: str, question: Question, confidence: float) -> Answer:
+    def _free(self, question: Question, confidence: float) -> Answer:
         """An answer that no data is needed for; it is in the ledger all the same."""
         table = without_data(question, self.desk.table.attributes)
-        promise = self.desk.knowledge.promise
-        booking = Reservation(self.analyst, self.name, None, sql, Free(), promise=promise)
-        granted = reserve(self.desk.journal, booking, self.budgets)
+        granted = repeated(self.desk.journal, self.analyst, self.name, (), self.budgets)
         return _told(table, confidence, Free(), granted, (NOTHING,))
 
     def _plan(self, sql: str, asked: Asked) -> Plan:
@@ -184,17 +185,10 @@ class Session:
         plan = make_plan(self.bind(sql), self.desk.policy, asked, known)
         return replace(plan, priors=count)
 
-    def _take(self, plan: Plan) -> reading.Readings:
-        def take() -> reading.Readings:
-            with self.desk.engine.snapshot() as engine:
-                return reading.take(plan, self.desk.table, engine)
-
-        return computed("question", take)
-
     def _answer(
         self,
         plan: Plan,
-        found: reading.Readings,
+        found: Measured,
         confidence: float,
         granted: Granted,
         notes: tuple[str, ...],

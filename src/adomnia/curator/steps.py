@@ -1,21 +1,28 @@
-"""Steps: one measurement, the noise it gets, and what that costs."""
+"""Which mechanism a measurement gets for its share of the loss."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
-from adomnia.curator.derived import Derived
 from adomnia.curator.policy import Policy
-from adomnia.curator.quantiles import NOMINAL, Error, Rivals, Smooth, aimed_at, asked_for
+from adomnia.curator.quantiles import NOMINAL, Error, Rivals, aimed_at, asked_for
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.admissible import SmoothLaplace
 from adomnia.mechanisms.margin import Noise
-from adomnia.mechanisms.quantile import Target
+from adomnia.mechanisms.measuring import (
+    AddedNoise,
+    ExponentialQuantile,
+    Measuring,
+    PermutedMode,
+    Place,
+    SmoothQuantile,
+)
 from adomnia.priors.sensitivity import PUBLIC
 from adomnia.privacy.events import (
-    Event,
     Exponential,
     Free,
     Gaussian,
@@ -24,12 +31,13 @@ from adomnia.privacy.events import (
     PermuteAndFlip,
     SmoothNoise,
 )
+from adomnia.privacy.premises import Premise
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.queries.grouping import cell_count
 from adomnia.queries.measurement import Counts, Measurement, Mode, Quantile
 from adomnia.queries.question import Question
 
-__all__ = ["Asked", "Scene", "Step", "step_of"]
+__all__ = ["Asked", "Scene", "mechanism_of", "rivals_of"]
 
 
 @dataclass(frozen=True)
@@ -58,41 +66,30 @@ class Asked:
         )
         return Asked(epsilon, rho, delta, self.error)
 
-
-@dataclass(frozen=True)
-class Step:
-    """One measurement and its noise; a quantile has a target and the rate of its penalties.
-
-    With `smooth`, a quantile gets noise that follows the data instead, and `eta` is what that
-    costs for one row. `rivals` are the mechanisms it was chosen from.
-    """
-
-    measurement: Measurement
-    sensitivity: Sensitivity
-    event: Event
-    noise: Noise | None = None
-    target: Target | None = None
-    eta: Fraction = Fraction(0)
-    derived: Derived | None = None
-    smooth: Smooth | None = None
-    rivals: Rivals | None = None
-
     @property
-    def law(self) -> str:
-        """Which noise follows the data; empty where none does."""
-        if self.smooth is None:
-            return ""
-        light = isinstance(self.smooth, SmoothLaplace)
-        return f"laplace {self.smooth.delta}" if light else "waring"  # type: ignore[union-attr]
+    def pure(self) -> Fraction:
+        """The epsilon of it; a rho allows the pure epsilon with epsilon²/2 = rho."""
+        if self.epsilon is not None:
+            return self.epsilon
+        return _root_below(2 * (self.rho or Fraction(0)))
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What is public around a quantile: about how many rows a cell has, and how many single rows
-    come, go or change between neighbours (None where that is not known)."""
+    """What is public around a measurement: where it is taken, about how many rows a cell has, and
+    how many single rows come, go or change between neighbours (None where that is not known).
 
+    With `selects`, the delta that selecting keys costs. `shown` are the cells that may leave,
+    where others are not paid for.
+    """
+
+    place: Place = field(default_factory=Place)
     rows: int = NOMINAL
     steps: int | None = None
+    selects: Fraction | None = None
+    shown: tuple[int, ...] | None = None
+    premises: tuple[Premise, ...] = ()
+    group: int = 1
 
     @classmethod
     def of(cls, question: Question, policy: Policy, known: object) -> Scene:
@@ -101,7 +98,9 @@ class Scene:
         cells = 1 if question.open else cell_count(question.keys)
         rows = policy.rows or neighbors.most or NOMINAL
         steps = neighbors.moves if question.keys else neighbors.touched
-        return cls(max(1, rows // cells), None if known else steps)
+        place = Place(question.where, question.keys, neighbors.most)
+        near = max(1, rows // cells)
+        return cls(place, near, None if known else steps, group=neighbors.group)
 
     def rivals(
         self, measurement: Quantile, eta: Fraction, epsilon: Fraction, delta: Fraction | None
@@ -112,15 +111,13 @@ class Scene:
         return Rivals(measurement, eta, self.rows, each, delta if self.steps == 1 else None)
 
 
-def step_of(
-    measurement: Measurement,
-    bound: Sensitivity,
-    share: Asked,
-    delta: Fraction | None = None,
-    scene: Scene | None = None,
-) -> Step:
-    """The step that measures this at this share of the loss; with `delta`, keys are selected."""
-    selects = delta is not None and isinstance(measurement, Counts)
+Maker = Callable[[Any, Sensitivity, Asked, Scene], Measuring]
+
+
+def mechanism_of(
+    measurement: Measurement, bound: Sensitivity, share: Asked, scene: Scene | None = None
+) -> Measuring:
+    """The mechanism that measures this at this share of the loss."""
     free = bound.l1 == 0 or (share.rho is not None and bound.l2_squared == 0)
     if free and bound.argument.startswith(PUBLIC):
         raise QuestionError(
@@ -128,47 +125,53 @@ def step_of(
             "register the released numbers too, and it is answered from them: "
             "adomnia prior add SQL --values FILE",
         )
-    if isinstance(measurement, Quantile):
-        return _quantile_step(measurement, bound, share, scene or Scene())
-    if isinstance(measurement, Mode):
-        epsilon = _pure(share)
-        event: Event = PermuteAndFlip(epsilon, bound.l1)
-        return Step(measurement, bound, event, eta=epsilon / bound.l1)
+    make = _MAKERS.get(type(measurement), _added)
+    return make(measurement, bound, share, scene or Scene())
+
+
+def _added(measurement: Measurement, bound: Sensitivity, share: Asked, scene: Scene) -> Measuring:
+    """Integer noise on every component; none where no neighbour has others."""
+    common = {"place": scene.place, "premises": scene.premises, "shown": scene.shown}
     if bound.l1 == 0:
-        return Step(measurement, bound, Free(), Noise("laplace", Fraction(0)))
-    if share.rho is not None and not selects:
-        variance = bound.l2_squared / (2 * share.rho)
+        return AddedNoise(measurement, bound, Free(), **common)  # type: ignore[arg-type]
+    selects = scene.selects if isinstance(measurement, Counts) else None
+    if share.rho is not None and selects is None:
         event = Gaussian(share.rho, _root(bound.l2_squared))
-        return Step(measurement, bound, event, Noise("gaussian", variance))
-    epsilon = _pure(share)
+        noise = Noise("gaussian", bound.l2_squared / (2 * share.rho))
+        return AddedNoise(measurement, bound, event, noise=noise, **common)  # type: ignore[arg-type]
+    epsilon = share.pure
     noise = Noise("laplace", bound.l1 / epsilon)
-    if selects and delta is not None:
-        return Step(measurement, bound, PartitionSelection(epsilon, delta, bound.l1), noise)
-    return Step(measurement, bound, Laplace(epsilon, bound.l1), noise)
+    pure = Laplace(epsilon, bound.l1)
+    paid = pure if selects is None else PartitionSelection(epsilon, selects, bound.l1)
+    return AddedNoise(measurement, bound, paid, noise=noise, **common)  # type: ignore[arg-type]
 
 
-def _quantile_step(measurement: Quantile, bound: Sensitivity, share: Asked, scene: Scene) -> Step:
-    epsilon = _pure(share)
-    eta = epsilon / (2 * bound.l1)
-    rivals = scene.rivals(measurement, eta, epsilon, share.delta)
-    smooth = rivals.better(share.error)
+def _mode(mode: Mode, bound: Sensitivity, share: Asked, scene: Scene) -> Measuring:
+    epsilon = share.pure
+    event = PermuteAndFlip(epsilon, bound.l1)
+    return PermutedMode(mode, bound, event, scene.place, scene.premises, epsilon / bound.l1)
+
+
+def _quantile(quantile: Quantile, bound: Sensitivity, share: Asked, scene: Scene) -> Measuring:
+    rivals, epsilon = rivals_of(quantile, bound, share, scene), share.pure
+    smooth, where = rivals.better(share.error), (scene.place, scene.premises)
     if smooth is None:
-        event: Event = Exponential(epsilon, bound.l1)
-        aimed = aimed_at(measurement, eta)
-        return Step(measurement, bound, event, target=aimed, eta=eta, rivals=rivals)
+        event = Exponential(epsilon, bound.l1)
+        aimed = aimed_at(quantile, rivals.eta)
+        return ExponentialQuantile(quantile, bound, event, *where, aimed, rivals.eta)
     delta = smooth.delta if isinstance(smooth, SmoothLaplace) else Fraction(0)
-    event = SmoothNoise(epsilon, delta, Fraction(scene.steps or 1))
-    asked = asked_for(measurement)
-    return Step(
-        measurement, bound, event, target=asked, eta=smooth.epsilon, smooth=smooth, rivals=rivals
-    )
+    paid = SmoothNoise(epsilon, delta, Fraction(scene.steps or 1))
+    return SmoothQuantile(quantile, bound, paid, *where, asked_for(quantile), smooth)
 
 
-def _pure(share: Asked) -> Fraction:
-    """The epsilon of a share; a rho allows the pure epsilon with epsilon²/2 = rho."""
-    if share.epsilon is not None:
-        return share.epsilon
-    return _root_below(2 * (share.rho or Fraction(0)))
+def rivals_of(quantile: Quantile, bound: Sensitivity, share: Asked, scene: Scene) -> Rivals:
+    """The mechanisms that a quantile's is chosen from."""
+    epsilon = share.pure
+    return scene.rivals(quantile, epsilon / (2 * bound.l1), epsilon, share.delta)
+
+
+_MAKERS: Mapping[type[Any], Maker] = {Quantile: _quantile, Mode: _mode}
+"""Which measurements get something else than added noise."""
 
 
 def _root_below(number: Fraction) -> Fraction:

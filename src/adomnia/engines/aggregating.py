@@ -40,6 +40,12 @@ class Aggregating(ABC):
     def _arrays(self, statement: str) -> Sequence[NDArray[Any]]:
         """The columns of a statement, for answers that may be long."""
 
+    row_count_is_stable: bool = True
+    """Whether no row's content can change how many rows the source is read as."""
+
+    def ready(self) -> None:
+        """Open anew what has died."""
+
     def columns(self) -> Mapping[str, str]:
         """The names of the table's columns and their declared types."""
         return self._types

@@ -66,6 +66,12 @@ class Engine(Protocol):
         """A text that changes when the data does."""
         ...
 
+    row_count_is_stable: bool
+
+    def ready(self) -> None:
+        """Open anew what has died."""
+        ...
+
     def snapshot(self) -> AbstractContextManager[Engine]:
         """The engine for one question: what is read through it is of one moment."""
         ...

@@ -1,65 +1,95 @@
-"""The account: what has been spent, derived from the journal and never stored."""
+"""The account: what has been spent, derived from the journal's heads and never stored."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
 from itertools import islice
 from math import ceil
 from typing import Any
 
 from adomnia.errors import LedgerError
-from adomnia.ledger.entry import FORMAT, ROOT, Entry, receipt
-from adomnia.privacy import events
+from adomnia.ledger.entry import FORMAT, ROOT, Entry, Row, heads, short
+from adomnia.ledger.terms import Amounts, read_loss
 from adomnia.privacy.loss import Loss
 
-__all__ = ["Account"]
+__all__ = ["RELEASED", "Account", "Use", "promise_kind"]
 
 GRID = 10**150
+RELEASED = "release:"
+"""How the digests of tables begin that were published: everybody may use them."""
+
+Head = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Use:
+    """What the head of a reservation says, and where its answer is (0 where there is none)."""
+
+    receipt: str
+    number: int
+    analyst: str
+    session: str | None
+    loss: Loss
+    request: str | None
+    promise: str | None
+    measured: tuple[str, ...]
+    answered: int = 0
 
 
 @dataclass
 class _Index:
     """Where things are in the journal. It only grows, so snapshots share it."""
 
-    keys: dict[tuple[str, str], list[Entry]] = field(default_factory=dict)
-    reserved: dict[str, Entry] = field(default_factory=dict)
-    answered: dict[str, Entry] = field(default_factory=dict)
-    answers: dict[str, list[Entry]] = field(default_factory=dict)
+    keys: dict[tuple[str, str], list[Use]] = field(default_factory=dict)
+    uses: dict[str, Use] = field(default_factory=dict)
+    answered: dict[str, list[Use]] = field(default_factory=dict)
+    measured: dict[tuple[str | None, str], list[Use]] = field(default_factory=dict)
     prices: dict[str, list[tuple[int, Loss]]] = field(default_factory=dict)
 
 
 class Account:
     """What the entries up to `number` add up to.
 
-    `add` is for the journal that owns it; everyone else has a `snapshot`.
+    `add` and `replay` are for the journal that owns it; everyone else has a `snapshot`.
     """
 
     def __init__(self) -> None:
         self.number = 0
         self.digest = ROOT
-        self.total = Loss()
+        self.dataset: Mapping[str, str] | None = None
+        self.count = 0
+        self._total = Loss()
         self._analysts: dict[str, Loss] = {}
         self._sessions: dict[str, Loss] = {}
-        self._priors: tuple[Mapping[str, Any], ...] = ()
+        self._waiting: dict[tuple[str, str | None, int], tuple[Use, Loss, int]] = {}
+        self._repriced = False
+        self._priors: tuple[Head, ...] = ()
         self._promises: frozenset[str | None] = frozenset()
+        self._budgets: Mapping[str | None, Amounts] = {}
         self._index = _Index()
+
+    @property
+    def total(self) -> Loss:
+        """What everybody has spent."""
+        self._settle()
+        return self._total
 
     @property
     def analysts(self) -> Mapping[str, Loss]:
         """What each analyst who ever reserved has spent."""
+        self._settle()
         return self._analysts
 
     @property
     def sessions(self) -> Mapping[str, Loss]:
         """What was spent in each session."""
+        self._settle()
         return self._sessions
 
     @property
-    def priors(self) -> tuple[Mapping[str, Any], ...]:
+    def priors(self) -> tuple[Head, ...]:
         """What was registered as released exactly, in the order of registration."""
         return self._priors
 
@@ -67,52 +97,66 @@ class Account:
     def promises(self) -> frozenset[str | None]:
         """The promises by which the uses are priced; one, after all of them were priced anew.
 
-        None stands for uses of before promises were recorded. What has none later on is not
-        about the table.
+        None stands for uses that are not about the table.
         """
         return self._promises
 
-    def uses(self) -> Iterator[tuple[str, Entry]]:
-        """(receipt, reservation) of every use so far."""
-        for key, entry in list(self._index.reserved.items()):
-            if entry.number <= self.number:
-                yield key, entry
+    @property
+    def budgets(self) -> Mapping[str | None, Amounts]:
+        """The budgets that were last recorded: None has that of the data, names those of analysts.
 
-    def find(self, analyst: str, key: str | None) -> Entry | None:
-        """The reservation under this key: the first that was answered, otherwise the latest.
+        What may be spent is what the policy says; this is what it said when it was last opened.
+        """
+        return self._budgets
+
+    def uses(self) -> Iterator[tuple[str, Use]]:
+        """(receipt, what its head says) of every use so far."""
+        for use in islice(list(self._index.uses.values()), self.count):
+            yield use.receipt, use
+
+    def use(self, receipt: str) -> Use | None:
+        """The use with this receipt."""
+        use = self._index.uses.get(receipt)
+        return use if use is not None and use.number <= self.number else None
+
+    def find(self, analyst: str, key: str | None) -> Use | None:
+        """The use under this key: the first that was answered, otherwise the latest.
 
         The first answered one, because its answer may have been seen: a repeated request must
         get that answer for ever, also when two requests with one key overlapped.
         """
         if key is None:
             return None
-        entries = self._seen(self._index.keys.get((analyst, key), ()))
-        done = (entry for entry in entries if self.answer(receipt(entry)) is not None)
-        return next(done, entries[-1] if entries else None)
+        known = self._index.keys.get((analyst, key), ())
+        uses = [use for use in known if use.number <= self.number]
+        done = (use for use in uses if self.is_answered(use.receipt))
+        return next(done, uses[-1] if uses else None)
 
-    def reservation(self, receipt: str) -> Entry | None:
-        """The reservation with this receipt."""
-        entry = self._index.reserved.get(receipt)
-        return entry if entry is not None and entry.number <= self.number else None
+    def is_answered(self, receipt: str) -> bool:
+        """Whether an answer to this receipt was recorded."""
+        use = self._index.uses.get(receipt)
+        return use is not None and 0 < use.answered <= self.number
 
-    def answer(self, receipt: str) -> Mapping[str, Any] | None:
-        """The body that was recorded as the answer to this receipt."""
-        entry = self._index.answered.get(receipt)
-        if entry is None or entry.number > self.number:
-            return None
-        body: Mapping[str, Any] = entry.body["body"]
-        return body
-
-    def answers(
-        self, analyst: str, after: int = 0
-    ) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
-        """(receipt, body of the reservation, body of the answer), in the order of answering,
-        without the first `after` of them."""
-        for entry in islice(self._index.answers.get(analyst, ()), after, None):
-            if entry.number > self.number:
+    def answered(self, analyst: str, after: int = 0) -> Iterator[str]:
+        """The receipts of an analyst that were answered, in the order of answering, without the
+        first `after` of them."""
+        for use in islice(list(self._index.answered.get(analyst, ())), after, None):
+            if use.answered > self.number:
                 return
-            key = str(entry.body["receipt"])
-            yield key, self._index.reserved[key].body, entry.body["body"]
+            yield use.receipt
+
+    def measured(self, analyst: str, digest: str) -> tuple[str, ...]:
+        """The receipts under which this was measured and answered: to the analyst, or, where it
+        was published, to anybody."""
+        whose = None if digest.startswith(RELEASED) else analyst
+        found = list(self._index.measured.get((whose, digest), ()))
+        return tuple(use.receipt for use in found if use.answered <= self.number)
+
+    def price(self, receipt: str) -> Loss:
+        """What the use with this receipt costs, after all that was released exactly since."""
+        later = (n for n in reversed(self._index.prices.get(receipt, ())) if n[0] <= self.number)
+        found = next(later, None)
+        return found[1] if found else self._index.uses[receipt].loss
 
     def add(self, entry: Entry) -> None:
         """Take the next entry in; one that does not follow, or says nonsense, is refused."""
@@ -120,101 +164,140 @@ class Account:
             raise LedgerError(f"entry {self.number + 1} is missing")
         if entry.previous != self.digest:
             raise LedgerError(f"entry {entry.number}: it does not follow entry {self.number}")
-        if (entry.kind == "opened") != (entry.number == 1):
-            raise LedgerError(f"entry {entry.number}: a journal is opened once, by entry 1")
-        try:
-            _FOLDS[entry.kind](self, entry)
-        except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
-            raise LedgerError(f"entry {entry.number}: its body is not understood") from error
-        self.number, self.digest = entry.number, entry.digest
+        self._take(entry.number, entry.kind, entry.head, entry.digest)
+
+    def replay(self, rows: Iterable[Row]) -> None:
+        """Take stored rows in, each checked to follow the one before; bodies are not needed."""
+        for row, head in heads(rows, self.number, self.digest):
+            self._take(row[0], row[2], head, row[5])
 
     def snapshot(self) -> Account:
         """This account as it is now; later entries do not show in it."""
+        self._settle()
         copy = Account()
-        copy.number, copy.digest, copy.total = self.number, self.digest, self.total
+        copy.number, copy.digest, copy.count = self.number, self.digest, self.count
+        copy.dataset, copy._budgets = self.dataset, self._budgets
+        copy._total = self._total
         copy._analysts, copy._sessions = dict(self._analysts), dict(self._sessions)
         copy._priors, copy._promises, copy._index = self._priors, self._promises, self._index
         return copy
 
-    def repriced(self, prices: Mapping[str, Any]) -> Account:
-        """This account, if the uses with these receipts cost what these events (JSON) cost."""
+    def repriced(self, prices: Mapping[str, Loss]) -> Account:
+        """This account, if the uses with these receipts had these prices."""
         copy = self.snapshot()
-        copy._reprice({key: _loss(json.dumps(event)) for key, event in prices.items()})
+        copy._add_up(prices)
         return copy
 
-    def _opened(self, entry: Entry) -> None:
-        if entry.body["format"] != FORMAT:
+    def _take(self, number: int, kind: str, head: Head, digest: bytes) -> None:
+        if (kind == "opened") != (number == 1):
+            raise LedgerError(f"entry {number}: a journal is opened once, by entry 1")
+        try:
+            _FOLDS[kind](self, number, head, digest)
+        except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+            raise LedgerError(f"entry {number}: its head is not understood") from error
+        self.number, self.digest = number, digest
+
+    def _opened(self, number: int, head: Head, digest: bytes) -> None:
+        if head["format"] != FORMAT:
             raise LedgerError(
                 "the journal has a format that this version does not know",
                 hint="use the version that wrote it, or a newer one",
             )
+        self.dataset = head.get("dataset")
+        self._budgets = dict(head.get("budgets", ()))
 
-    def _reserved(self, entry: Entry) -> None:
-        analyst, key = entry.body["analyst"], entry.body["key"]
-        self._charge(entry, _loss(json.dumps(entry.body["event"])))
+    def _reserved(self, number: int, head: Head, digest: bytes) -> None:
+        analyst, key, promise = head["analyst"], head.get("key"), head.get("promise")
+        use = Use(
+            short(digest),
+            number,
+            analyst,
+            head.get("session"),
+            read_loss(head["loss"]),
+            head.get("request"),
+            promise,
+            tuple(head.get("measured", ())),
+        )
         if key is not None:
-            self._index.keys.setdefault((analyst, key), []).append(entry)
-        self._index.reserved[receipt(entry)] = entry
-        promise = entry.body.get("promise")
+            self._index.keys.setdefault((analyst, key), []).append(use)
+        self._index.uses[use.receipt] = use
+        self.count += 1
+        self._charge(use, use.loss)
         if promise is not None:
-            self._promises |= {str(promise["digest"])}
+            if promise not in self._promises:
+                self._promises |= {str(promise)}
         elif not self._promises:
             self._promises = frozenset({None})
 
-    def _answered(self, entry: Entry) -> None:
-        key = entry.body["receipt"]
-        reserved = self._index.reserved.get(key)
-        if reserved is None or key in self._index.answered:
-            raise LedgerError(f"entry {entry.number}: it answers no open reservation")
-        entry.body["body"].keys()  # an answer is an object
-        self._index.answered[key] = entry
-        self._index.answers.setdefault(reserved.body["analyst"], []).append(entry)
+    def _answered(self, number: int, head: Head, digest: bytes) -> None:
+        use = self._index.uses.get(head["receipt"])
+        if use is None or use.answered:
+            raise LedgerError(f"entry {number}: it answers no open reservation")
+        use.answered = number
+        self._index.answered.setdefault(use.analyst, []).append(use)
+        for digest_of in use.measured:
+            whose = None if digest_of.startswith(RELEASED) else use.analyst
+            self._index.measured.setdefault((whose, digest_of), []).append(use)
 
-    def _prior(self, entry: Entry) -> None:
-        published = entry.body["published"]
-        published.keys()  # a release is an object
-        prices = {key: _loss(json.dumps(event)) for key, event in entry.body["prices"].items()}
-        if not prices.keys() <= self._index.reserved.keys():
-            raise LedgerError(f"entry {entry.number}: it prices what nobody reserved")
-        self._reprice(prices)
-        for key, loss in prices.items():
-            self._index.prices.setdefault(key, []).append((entry.number, loss))
+    def _repeated(self, number: int, head: Head, digest: bytes) -> None:
+        """Nothing is kept of it: it cost nothing, and what was told is where it was paid for."""
+        if not all(self._index.uses[receipt].answered for receipt in head["receipts"]):
+            raise LedgerError(f"entry {number}: it repeats what was not answered")
+
+    def _prior(self, number: int, head: Head, digest: bytes) -> None:
+        published = head["published"]
+        prices = {receipt: read_loss(loss) for receipt, loss in head["prices"].items()}
+        if not prices.keys() <= self._index.uses.keys():
+            raise LedgerError(f"entry {number}: it prices what nobody reserved")
+        for receipt, loss in prices.items():
+            self._index.prices.setdefault(receipt, []).append((number, loss))
+        self._repriced = self._repriced or bool(prices)
         if "promise" in published:
-            self._promises = frozenset({str(published["promise"])})
+            name = str(published["promise"])
+            others = (p for p in self._promises if promise_kind(p) != promise_kind(name))
+            self._promises = frozenset({name, *others})
         if published.keys() - {"promise"}:  # else nothing was released: the policy changed
-            self._priors = (*self._priors, entry.body)
+            self._priors = (*self._priors, head)
 
-    def _reprice(self, prices: Mapping[str, Loss]) -> None:
+    def _budget(self, number: int, head: Head, digest: bytes) -> None:
+        budgets = dict(self._budgets)
+        if budgets.pop(head["name"], None) != head["old"]:
+            raise LedgerError(f"entry {number}: it changes a budget that was another one")
+        if head["new"] is not None:
+            budgets[head["name"]] = dict(head["new"])
+        self._budgets = budgets
+
+    def _charge(self, use: Use, loss: Loss) -> None:
+        """Note a loss; equal ones of one analyst and session are added up at once, later."""
+        place = (use.analyst, use.session, id(loss))
+        times = self._waiting[place][2] if place in self._waiting else 0
+        self._waiting[place] = (use, loss, times + 1)
+
+    def _settle(self) -> None:
+        if self._repriced:
+            self._add_up({})
+        waiting, self._waiting = self._waiting, {}
+        for use, loss, times in waiting.values():
+            more = loss if times == 1 else Loss(*(part * times for part in vars(loss).values()))
+            self._total = _short(self._total + more)
+            spent = self._analysts.get(use.analyst, Loss())
+            self._analysts[use.analyst] = _short(spent + more)
+            if use.session is not None:
+                spent = self._sessions.get(use.session, Loss())
+                self._sessions[use.session] = _short(spent + more)
+
+    def _add_up(self, prices: Mapping[str, Loss]) -> None:
         """Add everything up anew: what is public by now changes what earlier uses cost."""
-        self.total, self._analysts, self._sessions = Loss(), {}, {}
-        for key, entry in self.uses():
-            self._charge(entry, prices.get(key) or self.price(key))
-
-    def price(self, receipt: str) -> Loss:
-        """What the use with this receipt costs, after all that was released exactly since."""
-        later = (n for n in reversed(self._index.prices.get(receipt, ())) if n[0] <= self.number)
-        found = next(later, None)
-        return found[1] if found else _loss(json.dumps(self._index.reserved[receipt].body["event"]))
-
-    def _charge(self, entry: Entry, loss: Loss) -> None:
-        analyst, session = entry.body["analyst"], entry.body["session"]
-        self.total = _short(self.total + loss)
-        self._analysts[analyst] = _short(self._analysts.get(analyst, Loss()) + loss)
-        if session is not None:
-            self._sessions[session] = _short(self._sessions.get(session, Loss()) + loss)
-
-    def _seen(self, entries: list[Entry] | tuple[()]) -> list[Entry]:
-        """The entries that this account knows, of an index that may have grown since."""
-        known = list(entries)
-        while known and known[-1].number > self.number:
-            known.pop()
-        return known
+        self._repriced = False
+        self._total, self._analysts, self._sessions, self._waiting = Loss(), {}, {}, {}
+        for receipt, use in self.uses():
+            self._charge(use, prices.get(receipt) or self.price(receipt))
+        self._settle()
 
 
-@lru_cache(maxsize=4096)
-def _loss(event: str) -> Loss:
-    """What an event costs; remembered, because most questions cost what another one did."""
-    return events.loss(events.from_json(json.loads(event)))
+def promise_kind(digest: str | None) -> str:
+    """What a promise is about, by its digest: a word before it, or nothing for the table."""
+    return (digest or "").rpartition(" ")[0]
 
 
 def _short(total: Loss) -> Loss:
@@ -228,9 +311,11 @@ def _short(total: Loss) -> Loss:
     return Loss(*(Fraction(ceil(field * GRID), GRID) for field in fields))
 
 
-_FOLDS: Mapping[str, Callable[[Account, Entry], None]] = {
+_FOLDS: Mapping[str, Callable[[Account, int, Head, bytes], None]] = {
     "opened": Account._opened,
     "reserved": Account._reserved,
     "answered": Account._answered,
+    "repeated": Account._repeated,
     "prior": Account._prior,
+    "budget": Account._budget,
 }

@@ -9,15 +9,15 @@ Every statement names its tables with their schema, and every transaction finds 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import LedgerError
 from adomnia.ledger.address import Address
 from adomnia.ledger.check import Check
 from adomnia.ledger.connection import Interrupted
-from adomnia.ledger.entry import ROOT, Entry, canonical, chained, opened
-from adomnia.ledger.store import Mark, Since, only_head
+from adomnia.ledger.entry import KINDS, ROOT, Entry, Row, canonical, chained, opened
+from adomnia.ledger.store import Since, earlier, only_head
 
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
@@ -30,11 +30,11 @@ MAKING = 0x41444F4D  # "ADOM": an advisory lock, held while tables are made
 NAMES = ("adomnia_journal", "adomnia_head")
 TABLES = """
     CREATE TABLE @.adomnia_journal (
-        ledger TEXT NOT NULL, number BIGINT NOT NULL, at TEXT NOT NULL, kind TEXT NOT NULL,
-        body TEXT NOT NULL, previous TEXT NOT NULL, digest TEXT NOT NULL, batch TEXT NOT NULL,
-        PRIMARY KEY (ledger, number));
+        ledger TEXT NOT NULL, number BIGINT NOT NULL, at BIGINT NOT NULL, kind TEXT NOT NULL,
+        head TEXT NOT NULL, body_digest BYTEA, digest BYTEA NOT NULL, batch TEXT NOT NULL,
+        body TEXT, PRIMARY KEY (ledger, number));
     CREATE TABLE @.adomnia_head (
-        ledger TEXT PRIMARY KEY, number BIGINT, digest TEXT) WITH (fillfactor = 10)
+        ledger TEXT PRIMARY KEY, number BIGINT, digest BYTEA) WITH (fillfactor = 10)
 """
 # pg_temp is named last, because it would be searched first where it is not named.
 ALWAYS = "SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL statement_timeout = 0"
@@ -46,22 +46,25 @@ BEGIN = f"""
 """
 VIEW = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {ALWAYS}"
 FOUND = """
-    SELECT nspname::text, relname::text, relkind::text, relpersistence::text
+    SELECT nspname::text, relname::text, relkind::text, relpersistence::text,
+        EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = 'previous')
     FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
     WHERE relname = ANY (%(names)s) AND relpersistence <> 't' ORDER BY nspname
 """
 HEAD = "SELECT number, digest FROM @.adomnia_head WHERE ledger = %(ledger)s"
 ROWS = """
-    SELECT number, at, kind, body, previous, digest FROM @.adomnia_journal
+    SELECT number, at, kind, head, body_digest, digest FROM @.adomnia_journal
     WHERE ledger = %(ledger)s AND number > %(after)s ORDER BY number LIMIT %(limit)s
 """
+BODIES = ROWS.replace("digest FROM", "digest, CASE WHEN kind = ANY (%(kinds)s) THEN body END FROM")
 # Dividing by the number of heads that were moved: no head, an error, and COMMIT is not reached.
 INSERT = """
     WITH written AS (
-        INSERT INTO @.adomnia_journal (ledger, batch, number, at, kind, body, previous, digest)
+        INSERT INTO @.adomnia_journal
+            (ledger, batch, number, at, kind, head, body_digest, digest, body)
         SELECT %(ledger)s, %(batch)s, * FROM unnest(
-            %(number)s::bigint[], %(at)s::text[], %(kind)s::text[],
-            %(body)s::text[], %(previous)s::text[], %(digest)s::text[])
+            %(number)s::bigint[], %(at)s::bigint[], %(kind)s::text[], %(head)s::text[],
+            %(body_digest)s::bytea[], %(digest)s::bytea[], %(body)s::text[])
         RETURNING 1),
     moved AS (
         UPDATE @.adomnia_head SET number = %(last)s, digest = %(end)s
@@ -84,7 +87,9 @@ def exists(connection: Connection[Any], address: Address) -> bool:
     return found
 
 
-def make(connection: Connection[Any], address: Address) -> None:
+def make(
+    connection: Connection[Any], address: Address, more: Mapping[str, Any] | None = None
+) -> None:
     """Make the tables, where they are missing, and the ledger's head and first entry."""
     connection.execute(BEGIN)
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (MAKING,))
@@ -96,7 +101,7 @@ def make(connection: Connection[Any], address: Address) -> None:
         _run(connection, address, TABLES)
     head = "INSERT INTO @.adomnia_head VALUES (%(ledger)s, 0, %(root)s)"
     _run(connection, address, head, root=ROOT)
-    commit(connection, address, [chained(opened(), 1, ROOT)], batch="")
+    commit(connection, address, [chained(opened(more), 1, ROOT)], batch="")
 
 
 def begin(connection: Connection[Any], address: Address, after: int) -> Since:
@@ -110,17 +115,25 @@ def begin(connection: Connection[Any], address: Address, after: int) -> Since:
 
 
 def view(
-    connection: Connection[Any], address: Address, after: int, limit: int | None = None
+    connection: Connection[Any],
+    address: Address,
+    after: int,
+    limit: int | None = None,
+    bodies: Collection[str] = (),
 ) -> Since:
-    """The head and the rows above number `after`, in order, in one consistent view."""
-    statements = f"{VIEW}; {HEAD}; {ROWS}; ROLLBACK"
-    heads, found = _results(_run(connection, address, statements, after=after, limit=limit))
+    """The head and the rows above number `after`, in order, in one consistent view.
+
+    With `bodies`, those of entries of these kinds are in a last column.
+    """
+    statements = f"{VIEW}; {HEAD}; {BODIES if bodies else ROWS}; ROLLBACK"
+    values = {"after": after, "limit": limit, "kinds": list(bodies)}
+    heads, found = _results(_run(connection, address, statements, **values))
     return only_head(heads, address), found
 
 
 def rows(
     connection: Connection[Any], address: Address, after: int, limit: int | None = None
-) -> list[tuple[Any, ...]]:
+) -> list[Row]:
     """The rows above number `after`, in order, inside a transaction."""
     return _run(connection, address, ROWS, after=after, limit=limit).fetchall()
 
@@ -136,11 +149,12 @@ def commit(
         f"{INSERT}; COMMIT",
         batch=batch,
         number=[line.number for line in entries],
-        at=[line.at for line in entries],
+        at=[line.moment for line in entries],
         kind=[line.kind for line in entries],
-        body=[canonical(line.body) for line in entries],
-        previous=[line.previous for line in entries],
+        head=[canonical(line.head) for line in entries],
+        body_digest=[line.body_digest for line in entries],
         digest=[line.digest for line in entries],
+        body=[line.text for line in entries],
         **{"last": last.number, "end": last.digest, "count": len(entries)},
         **{"before": first.number - 1, "start": first.previous},
     )
@@ -165,10 +179,11 @@ def read(connection: Connection[Any], address: Address, check: Check) -> None:
     """Hand everything in the ledger, in one consistent view, to a check."""
     connection.execute(VIEW)
     with connection.cursor("adomnia") as cursor:
-        cursor.itersize = 10_000
-        everything = {"ledger": address.ledger, "after": -(2**63), "limit": None}
-        check.rows(cursor.execute(_placed(ROWS, address), everything))
-    heads: list[Mark] = _run(connection, address, HEAD).fetchall()
+        cursor.itersize = 100
+        everything = {"after": -(2**63), "limit": None, "kinds": list(KINDS)}
+        values = {"ledger": address.ledger, **everything}
+        check.rows(cursor.execute(_placed(BODIES, address), values))
+    heads = _run(connection, address, HEAD).fetchall()
     if len(heads) == 1:
         check.end(*heads[0])
     else:
@@ -184,7 +199,9 @@ def _exists(connection: Connection[Any], address: Address) -> bool:
 def _tables(connection: Connection[Any], address: Address) -> bool:
     """Whether the tables are there; one alone, or one that a crash would empty, is refused."""
     found = _found(connection)
-    kinds = {name: kind for schema, name, *kind in found if schema == address.schema}
+    if any(old for schema, *_, old in found if schema == address.schema):
+        raise earlier(address)
+    kinds = {name: kind for schema, name, *kind, _ in found if schema == address.schema}
     if any(kind != ["r", "p"] for kind in kinds.values()):
         raise LedgerError(f"the ledger {address} is in a table that does not survive a crash")
     if len(kinds) == 1:
@@ -209,7 +226,7 @@ def _refuse_second(connection: Connection[Any], address: Address) -> None:
         )
 
 
-def _found(connection: Connection[Any]) -> list[tuple[str, str, str, str]]:
+def _found(connection: Connection[Any]) -> list[tuple[str, str, str, str, bool]]:
     return connection.execute(FOUND, {"names": list(NAMES)}).fetchall()
 
 
@@ -225,7 +242,7 @@ def _placed(statements: str, address: Address) -> str:
     return statements.replace("@", f'"{address.schema}"')
 
 
-def _results(cursor: Cursor[Any]) -> list[list[tuple[Any, ...]]]:
+def _results(cursor: Cursor[Any]) -> list[list[Row]]:
     """What each of several statements selected; those that select nothing are left out."""
     found = []
     while True:

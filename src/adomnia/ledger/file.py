@@ -8,40 +8,44 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from adomnia.errors import LedgerError
 from adomnia.ledger.check import Check
-from adomnia.ledger.entry import ROOT, Entry, canonical, chained, opened
+from adomnia.ledger.entry import FORMAT, ROOT, Entry, Row, canonical, chained, opened
+from adomnia.ledger.store import earlier
 
-__all__ = ["connect", "insert", "make", "read"]
+__all__ = ["begin", "connect", "insert", "make", "read"]
 
 APPLICATION = 0x41444F4D  # "ADOM"
 PATIENCE = 60.0  # seconds; only a foreign program can make us wait in SQLite itself
 TABLES = """
-    CREATE TABLE journal (number INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL,
-                          body TEXT NOT NULL, previous TEXT NOT NULL, digest TEXT NOT NULL);
-    CREATE TABLE head (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER, digest TEXT);
-    INSERT INTO head VALUES (1, 0, '');
+    CREATE TABLE journal (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT NULL,
+                          head TEXT NOT NULL, body_digest BLOB, digest BLOB NOT NULL, body TEXT);
+    CREATE TABLE head (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER, digest BLOB);
+    INSERT INTO head VALUES (1, 0, x'');
 """
-ROWS = "SELECT number, at, kind, body, previous, digest FROM journal ORDER BY number"
+ROWS = "SELECT number, at, kind, head, body_digest, digest, body FROM journal ORDER BY number"
 
 
-def make(path: Path, entries: Sequence[Entry] = ()) -> None:
-    """Make a ledger, under another name, and move it into place.
-
-    It holds these entries, which are those of another ledger; without any, its opening.
-    """
+def make(path: Path, entries: Iterable[Entry]) -> None:
+    """Make a ledger with these entries, under another name, and move it into place."""
     if path.with_name(path.name + "-wal").exists():
         raise LedgerError(
             f"{path} is gone but its write-ahead log is still here",
             hint="restore the ledger, or move the log away to begin anew",
         )
-    _build(new := path.with_name(path.name + ".new"), entries or [chained(opened(), 1, ROOT)])
+    _build(new := path.with_name(path.name + ".new"), entries)
     new.rename(path)
     _sync(path.parent)
+
+
+def begin(path: Path, more: Mapping[str, Any] | None = None) -> None:
+    """Make a ledger that holds its opening, which says this as well."""
+    make(path, [chained(opened(more), 1, ROOT)])
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -56,15 +60,13 @@ def connect(path: Path) -> sqlite3.Connection:
         return _recognised(_connection(path, "mode=ro&immutable=1"), path)
 
 
-def insert(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:
+def insert(connection: sqlite3.Connection, entries: Iterable[Entry]) -> None:
     """Write entries and the new head, inside a transaction."""
-    rows = [
-        (line.number, line.at, line.kind, canonical(line.body), line.previous, line.digest)
-        for line in entries
-    ]
-    connection.executemany("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)", rows)
-    last = entries[-1]
-    connection.execute("UPDATE head SET number = ?, digest = ?", (last.number, last.digest))
+    connection.executemany("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?)", map(_row, entries))
+    connection.execute(
+        "UPDATE head SET (number, digest) ="
+        " (SELECT number, digest FROM journal ORDER BY number DESC LIMIT 1)"
+    )
 
 
 def read(connection: sqlite3.Connection, check: Check) -> None:
@@ -113,6 +115,7 @@ def _recognised(connection: sqlite3.Connection, path: Path) -> sqlite3.Connectio
     try:
         if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
             raise LedgerError(f"{path} is a SQLite file, but not a ledger")
+        _refuse_format(connection.execute("PRAGMA user_version").fetchone()[0], path)
         connection.execute("SELECT COUNT(*) FROM sqlite_master")  # reads what a pragma does not
     except BaseException:
         connection.close()
@@ -120,14 +123,34 @@ def _recognised(connection: sqlite3.Connection, path: Path) -> sqlite3.Connectio
     return connection
 
 
-def _build(path: Path, entries: Sequence[Entry]) -> None:
+def _refuse_format(version: int, path: Path) -> None:
+    """Refuse a ledger of another format; 0 is what files of before were marked with."""
+    if version == 0:
+        raise earlier(path)
+    if version != FORMAT:
+        raise LedgerError(
+            f"the ledger {path} has a format that this version does not know",
+            hint="use the version that wrote it, or a newer one",
+        )
+
+
+def _row(entry: Entry) -> Row:
+    head = canonical(entry.head)
+    before = (entry.number, entry.moment, entry.kind, head, entry.body_digest, entry.digest)
+    return (*before, entry.text)
+
+
+def _build(path: Path, entries: Iterable[Entry]) -> None:
     """Make a ledger with its entries, readable by its owner alone."""
     path.unlink(missing_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     with closing(_connection(path, "mode=rw")) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.executescript(f"BEGIN; PRAGMA application_id = {APPLICATION}; {TABLES}")
+        connection.executescript(
+            f"BEGIN; PRAGMA application_id = {APPLICATION};"
+            f" PRAGMA user_version = {FORMAT}; {TABLES}"
+        )
         insert(connection, entries)
         connection.execute("COMMIT")
 

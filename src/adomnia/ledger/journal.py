@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from adomnia.ledger.account import Account
 from adomnia.ledger.entry import Entry, Record
@@ -43,8 +43,23 @@ class Journal(Protocol):
         """
         ...
 
-    def entries(self, after: int = 0) -> Iterator[Entry]:
-        """The entries above number `after`, in order, each checked against its digest."""
+    def entries(self, after: int = 0, bodies: Collection[str] | None = None) -> Iterator[Entry]:
+        """The entries above number `after`, in order, each checked against its digest.
+
+        Bodies are read with them, or only those of these kinds of entries.
+        """
+        ...
+
+    def reservation(self, receipt: str) -> Entry | None:
+        """The reservation with this receipt, with its body."""
+        ...
+
+    def answer(self, receipt: str) -> Mapping[str, Any] | None:
+        """What was recorded as the answer to this receipt."""
+        ...
+
+    def find(self, analyst: str, key: str | None) -> Entry | None:
+        """The reservation under this key: the first that was answered, otherwise the latest."""
         ...
 
     def account(self) -> Account:

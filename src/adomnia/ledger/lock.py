@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from adomnia.errors import LedgerError
-from adomnia.ledger.entry import ROOT
 
 __all__ = ["Lock", "unusable"]
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @contextmanager
@@ -54,30 +56,30 @@ class Lock:
         if lock is not None:
             os.close(lock)
 
-    def anchor(self) -> tuple[int, str] | None:
+    def anchor(self) -> tuple[int, bytes] | None:
         """The last durable entry; None where nothing is noted."""
         with unusable(self._ledger):
             text = self._text().decode("ascii", "replace")
         if not text:
             return None
         number, _, digest = text.strip().partition(" ")
-        if not number.isdecimal() or len(digest) != len(ROOT):
+        if not number.isdecimal() or not DIGEST.fullmatch(digest):
             raise LedgerError(
                 f"{self._path} is damaged", hint="verify the ledger, then remove this file"
             )
-        return int(number), digest
+        return int(number), bytes.fromhex(digest)
 
-    def settled(self) -> tuple[int, str] | None:
+    def settled(self) -> tuple[int, bytes] | None:
         """The anchor, read until two readings agree: a writer may be in the middle of it."""
         anchor = self.anchor()
         while (again := self.anchor()) != anchor:
             anchor = again
         return anchor
 
-    def note(self, number: int, digest: str) -> None:
+    def note(self, number: int, digest: bytes) -> None:
         """Note the last durable entry."""
         with unusable(self._ledger):
-            os.pwrite(self._open(), f"{number:020d} {digest}\n".encode(), 0)
+            os.pwrite(self._open(), f"{number:020d} {digest.hex()}\n".encode(), 0)
 
     def never_made(self) -> None:
         """Refuse to take a ledger that is gone for one that was never made: its anchor remains."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from uuid import uuid4
@@ -14,7 +14,7 @@ from adomnia.ledger.account import Account
 from adomnia.ledger.address import Address
 from adomnia.ledger.check import Check
 from adomnia.ledger.connection import Interrupted, connect, failures
-from adomnia.ledger.entry import Entry
+from adomnia.ledger.entry import Entry, Row
 from adomnia.ledger.lock import Lock
 from adomnia.ledger.store import Mark, Since
 from adomnia.ledger.stored import Outcome, StoredJournal
@@ -37,9 +37,14 @@ class PostgresJournal(StoredJournal):
 
     _store: PostgresStore
 
-    def __init__(self, address: Address | str, create: bool = True) -> None:
+    def __init__(
+        self,
+        address: Address | str,
+        create: bool = True,
+        opening: Mapping[str, Any] | None = None,
+    ) -> None:
         place = Address.of(address) if isinstance(address, str) else address
-        super().__init__(PostgresStore(place, create))
+        super().__init__(PostgresStore(place, create, opening))
 
     @classmethod
     def found(cls, address: Address) -> Self | None:
@@ -53,8 +58,8 @@ class PostgresJournal(StoredJournal):
         """What all entries so far add up to, those of other machines included."""
         return _patiently(super().account)
 
-    def _rows(self, after: int) -> list[tuple[Any, ...]]:
-        return _patiently(lambda: super(PostgresJournal, self)._rows(after))
+    def _rows(self, after: int, limit: int, bodies: Collection[str] = ()) -> list[Row]:
+        return _patiently(lambda: super(PostgresJournal, self)._rows(after, limit, bodies))
 
     def _turn(self, batch: list[Pending], durable: bool) -> list[Outcome]:
         # Around the turn, not in it: who waits for a server must not keep forks waiting.
@@ -69,7 +74,9 @@ class PostgresJournal(StoredJournal):
 class PostgresStore:
     """The connection of one process, and the anchor of its machine where there is one."""
 
-    def __init__(self, address: Address, create: bool) -> None:
+    def __init__(
+        self, address: Address, create: bool, opening: Mapping[str, Any] | None = None
+    ) -> None:
         self.address = address
         self.lock = None if address.anchor is None else Lock(address.anchor, address)
         self._connection: Connection[Any] | None = None
@@ -79,7 +86,7 @@ class PostgresStore:
         try:
             with failures(address):
                 if not database.exists(self.connection, address):
-                    self._make(create)
+                    self._make(create, opening)
         except LedgerError:
             self.close()
             raise
@@ -134,12 +141,12 @@ class PostgresStore:
         with self._using():
             return database.view(self.connection, self.address, after)
 
-    def rows(self, after: int, limit: int | None = None) -> list[tuple[Any, ...]]:
-        """The rows above number `after`, in order."""
+    def rows(self, after: int, limit: int | None = None, bodies: Collection[str] = ()) -> list[Row]:
+        """The rows above number `after`, in order, with the bodies of entries of these kinds."""
         with self._using():
-            if self._within:
+            if self._within:  # only heads are needed to decide
                 return database.rows(self.connection, self.address, after, limit)
-            return database.view(self.connection, self.address, after, limit)[1]
+            return database.view(self.connection, self.address, after, limit, bodies)[1]
 
     def insert(self, entries: Sequence[Entry]) -> None:
         """Have entries and the new head written at the end of the transaction, with its commit."""
@@ -211,12 +218,12 @@ class PostgresStore:
         with self._using():
             return database.written(self.connection, self.address, self._entries[-1], batch)
 
-    def _make(self, create: bool) -> None:
+    def _make(self, create: bool, opening: Mapping[str, Any] | None) -> None:
         if self.lock is not None:
             self.lock.never_made()
         if not create:
             raise _NeverMade(f"there is no ledger at {self.address}")
-        database.make(self.connection, self.address)
+        database.make(self.connection, self.address, opening)
 
 
 class _NeverMade(LedgerError):

@@ -11,6 +11,7 @@ from adomnia.ledger.account import Account
 from adomnia.ledger.entry import Record
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.reserve import amounts
+from adomnia.ledger.terms import write_loss
 from adomnia.privacy import events
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss
@@ -49,32 +50,40 @@ def register(
     made: list[Registered] = []
     for _ in range(TRIES):
         seen = journal.account()
-        prices = {key: events.to_json(event) for key, event in price(seen).items()}
+        now = price(seen)
 
         def decide(
-            account: Account, seen: Account = seen, prices: Any = prices
+            account: Account, seen: Account = seen, now: Mapping[str, events.Event] = now
         ) -> Sequence[Record]:
             if account.number != seen.number and _moved(account, seen):
                 return []
+            prices = {key: events.loss(event) for key, event in now.items()}
             after = account.repriced(prices)
             passed = [name for name in budgets if not _holds(name, budgets[name], after)]
             passed = [name for name in passed if _holds(name, budgets[name], account)]
             if passed and not accept:
                 raise _refusal(passed[0], budgets[passed[0]], (account, after), published)
             made.append(Registered(account.total, after.total, len(prices), bool(passed)))
-            body = {"published": published, "prices": prices, "accepted": bool(passed)}
-            return [Record("prior", body)]
+            return [_record(published, now, bool(passed))]
 
         if journal.append(decide):
             return made[-1]
     raise MachineryError("questions kept coming while this was priced", "try again")
 
 
+def _record(
+    published: Mapping[str, Any], now: Mapping[str, events.Event], accepted: bool
+) -> Record:
+    prices = {key: write_loss(events.loss(event)) for key, event in now.items()}
+    head = {"published": published, "prices": prices, "accepted": accepted}
+    return Record("prior", head, {"events": {k: events.to_json(e) for k, e in now.items()}})
+
+
 def _moved(account: Account, seen: Account) -> bool:
     """Whether there are uses or releases that were not priced, or all was by somebody else."""
     if len(account.priors) != len(seen.priors) or account.promises != seen.promises:
         return True
-    return sum(1 for _ in account.uses()) != sum(1 for _ in seen.uses())
+    return account.count != seen.count
 
 
 def _spent(name: str | None, account: Account) -> Loss:

@@ -5,28 +5,42 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from typing import Any
 
 from adomnia.errors import BudgetError, LedgerError, MachineryError, ReusedKeyError
-from adomnia.ledger.account import Account
-from adomnia.ledger.entry import Entry, Record, receipt
+from adomnia.ledger.account import Account, Use, promise_kind
+from adomnia.ledger.entry import Record, canonical, receipt
 from adomnia.ledger.journal import Journal
+from adomnia.ledger.statement import kept, without_comments
+from adomnia.ledger.terms import write_loss
 from adomnia.privacy import events
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss
 
-__all__ = ["Budgets", "Granted", "Reservation", "amounts", "answered", "least", "left", "reserve"]
+__all__ = [
+    "Budgets",
+    "Granted",
+    "Reservation",
+    "amounts",
+    "answered",
+    "least",
+    "left",
+    "repeated",
+    "reserve",
+]
 
 
 @dataclass(frozen=True)
 class Reservation:
     """Who wants to do what. The key makes a repeated request recognisable.
 
-    `request` is what must be equal for a key to mean the same request (statement, epsilon,
-    confidence, in the caller's spelling); without it the statement alone is compared.
-    `priors` says how many exact releases the event was priced with. `measured` is what a later
-    exact release must know to price this use anew, where the statement does not say it.
-    `promise` is what the policy promised, with its digest.
+    `request` is what must be equal beside the statement for a key to mean the same request
+    (epsilon, confidence, in the caller's spelling). `priors` says how many exact releases the
+    event was priced with. `use` is the record of what is measured, by which mechanism and with
+    which parameters: all that anybody needs later to price this use anew or to use its answer
+    again. Its `measured`, a list of short digests, is how such answers are found. `promise` is
+    what the policy promised, with its digest.
     """
 
     analyst: str
@@ -36,7 +50,7 @@ class Reservation:
     event: events.Event
     request: str | None = None
     priors: int | None = None
-    measured: Mapping[str, Any] | None = None
+    use: Mapping[str, Any] | None = None
     promise: Mapping[str, Any] | None = None
 
 
@@ -61,23 +75,20 @@ class Budgets:
 class Granted:
     """A reservation that is on disk, and what each budget that may be told has left after it.
 
-    `answer` is the recorded answer of an earlier request with the same key, and None when the
-    question is still to be answered.
+    `number` is that of its entry. `answer` is the recorded answer of an earlier request with the same key, and None when the
+    question is still to be answered, or was answered under the receipts that this `repeats`.
     """
 
-    entry: Entry
+    receipt: str
+    number: int
     remaining: Mapping[str, Mapping[str, Fraction]]
     answer: Mapping[str, Any] | None = None
-
-    @property
-    def receipt(self) -> str:
-        """What the analyst keeps as proof of payment."""
-        return receipt(self.entry)
+    repeats: tuple[str, ...] = ()
 
     @property
     def repeated(self) -> bool:
         """Whether this was paid and answered before."""
-        return self.answer is not None
+        return self.answer is not None or bool(self.repeats)
 
 
 def reserve(journal: Journal, reservation: Reservation, budgets: Budgets) -> Granted:
@@ -89,21 +100,45 @@ def reserve(journal: Journal, reservation: Reservation, budgets: Budgets) -> Gra
     loss = events.loss(reservation.event)
     for _, budget, _ in _bound(Account(), reservation, budgets):
         budget.allows(loss)  # the accountant takes a second to load: before, not under, the lock
-    known: list[tuple[Entry, Mapping[str, Any] | None]] = []
+    record = _record(reservation, loss)
+    known: list[Use] = []
     after: dict[str, Mapping[str, Fraction]] = {}
 
     def decide(account: Account) -> Sequence[Record]:
-        repeated = _repeated(account, reservation)
-        if not repeated:
+        known[:] = _repeated(account, reservation)
+        if not known:
             _refuse_stale(account, reservation)
-        if repeated is not None:
-            known.append(repeated)
-        after.update(_left(account, reservation, budgets, Loss() if repeated else loss))
-        return [] if repeated else [_record(reservation)]
+        after.update(_left(account, reservation, budgets, Loss() if known else loss))
+        return [] if known else [record]
 
     written = journal.append(decide)
-    entry, answer = known[0] if known else (written[0], None)
-    return Granted(entry, after, answer)
+    if known:
+        paid = known[0].receipt
+        return Granted(paid, known[0].number, after, journal.answer(paid))
+    return Granted(receipt(written[0]), written[0].number, after)
+
+
+def repeated(
+    journal: Journal, analyst: str, session: str | None, receipts: Sequence[str], budgets: Budgets
+) -> Granted:
+    """A note that what was answered under these receipts was told again, which costs nothing;
+    without any, that something was told which is the same whatever the data.
+
+    Neither statement nor answer is stored, and the account keeps nothing of it. Not durable
+    against a loss of power.
+    """
+    who = Reservation(analyst, session, None, "", events.Free())
+    after: dict[str, Mapping[str, Fraction]] = {}
+
+    def decide(account: Account) -> Sequence[Record]:
+        if not all(map(account.is_answered, receipts)):
+            raise LedgerError("an answer was to be repeated that nobody was given")
+        after.update(_left(account, who, budgets, Loss()))
+        return [Record("repeated", {"analyst": analyst, "receipts": list(receipts)})]
+
+    (written,) = journal.append(decide, durable=False)
+    named = receipts[0] if receipts else receipt(written)
+    return Granted(named, written.number, after, repeats=tuple(receipts))
 
 
 def _refuse_stale(account: Account, reservation: Reservation) -> None:
@@ -113,7 +148,9 @@ def _refuse_stale(account: Account, reservation: Reservation) -> None:
             "more was released exactly while this was planned", "ask again: it is priced anew"
         )
     promise = reservation.promise
-    if promise is not None and account.promises - {None, promise["digest"]}:
+    kind = "" if promise is None else promise_kind(promise["digest"])
+    others = {name for name in account.promises if promise_kind(name) == kind}
+    if promise is not None and others - {None, promise["digest"]}:
         raise MachineryError(
             "the ledger was priced anew for a policy that promises something else",
             "open the database again, with the policy as it is now",
@@ -127,11 +164,11 @@ def answered(journal: Journal, receipt: str, body: Mapping[str, Any]) -> None:
     """
 
     def decide(account: Account) -> Sequence[Record]:
-        if account.reservation(receipt) is None:
+        if account.use(receipt) is None:
             raise LedgerError("an answer was to be recorded that nobody paid for")
-        if account.answer(receipt) is not None:
+        if account.is_answered(receipt):
             raise LedgerError("an answer was to be recorded twice")
-        return [Record("answered", {"receipt": receipt, "body": body})]
+        return [Record("answered", {"receipt": receipt}, body)]
 
     journal.append(decide, durable=False)
 
@@ -153,38 +190,51 @@ def least(remaining: Mapping[str, Mapping[str, Fraction]]) -> dict[str, Fraction
     return out
 
 
-def _record(reservation: Reservation) -> Record:
-    body: dict[str, Any] = {
+def _record(reservation: Reservation, loss: Loss) -> Record:
+    use, promise = reservation.use or {}, reservation.promise
+    head = {
         "analyst": reservation.analyst,
         "session": reservation.session,
         "key": reservation.key,
-        "statement": reservation.statement,
+        "loss": write_loss(loss),
+        "measured": list(use.get("measured", ())),
+        "request": _request(reservation),
+        "promise": None if promise is None else promise["digest"],
+    }
+    body = {
+        "statement": kept(reservation.statement),
         "event": events.to_json(reservation.event),
         "request": reservation.request,
+        "use": reservation.use,
+        "promise": promise,
     }
-    if reservation.measured is not None:
-        body["measured"] = reservation.measured
-    if reservation.promise is not None:
-        body["promise"] = reservation.promise
-    return Record("reserved", body)
+    return Record("reserved", _said(head), _said(body))
 
 
-def _repeated(account: Account, reservation: Reservation) -> tuple[Entry, Mapping[str, Any]] | None:
-    """The earlier reservation of the same key and its answer, if it was answered."""
-    entry = account.find(reservation.analyst, reservation.key)
-    if entry is None:
+def _said(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What is there of the fields: most entries have no key, session or promise."""
+    return {name: value for name, value in fields.items() if value not in (None, [])}
+
+
+def _request(reservation: Reservation) -> str | None:
+    """A digest of what must be equal for a key to mean the same request; none without a key."""
+    if reservation.key is None:
         return None
-    if _same(entry) != (reservation.request or reservation.statement):
+    said = canonical([without_comments(reservation.statement), reservation.request])
+    return sha256(said.encode()).hexdigest()[:32]
+
+
+def _repeated(account: Account, reservation: Reservation) -> list[Use]:
+    """The earlier request with the same key, if it was answered."""
+    use = account.find(reservation.analyst, reservation.key)
+    if use is None:
+        return []
+    if use.request != _request(reservation):
         raise ReusedKeyError(
             "this key was used for another question",
             hint="repeat the question as it was, or use a new key",
         )
-    answer = account.answer(receipt(entry))
-    return None if answer is None else (entry, answer)
-
-
-def _same(entry: Entry) -> str:
-    return str(entry.body.get("request") or entry.body["statement"])
+    return [use] if account.is_answered(use.receipt) else []
 
 
 def _bound(

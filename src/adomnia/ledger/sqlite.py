@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -11,7 +11,7 @@ from typing import Any, Self
 from adomnia.errors import LedgerError
 from adomnia.ledger import file
 from adomnia.ledger.check import Check
-from adomnia.ledger.entry import Entry
+from adomnia.ledger.entry import Entry, Row
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.lock import Lock, unusable
 from adomnia.ledger.store import Mark, Since, only_head
@@ -25,13 +25,20 @@ class SqliteJournal(StoredJournal):
 
     _store: SqliteStore
 
-    def __init__(self, path: str | Path, create: bool = True) -> None:
-        super().__init__(SqliteStore(Path(path), create))
+    def __init__(
+        self, path: str | Path, create: bool = True, opening: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(SqliteStore(Path(path), create, opening))
 
     @classmethod
-    def open(cls, path: str | Path, create: bool = True) -> Self:
-        """The journal at this path; a missing one is made only with `create`."""
-        return cls(path, create)
+    def open(
+        cls, path: str | Path, create: bool = True, opening: Mapping[str, Any] | None = None
+    ) -> Self:
+        """The journal at this path; a missing one is made only with `create`.
+
+        `opening` is what the first entry of a new one says: of which data it is, and budgets.
+        """
+        return cls(path, create, opening)
 
     @classmethod
     def found(cls, path: Path) -> Self | None:
@@ -45,7 +52,7 @@ class SqliteJournal(StoredJournal):
     def copied(cls, journal: Journal, path: Path) -> Self:
         """A new journal at this path, with all entries of another."""
         with _failures(path):
-            file.make(path, list(journal.entries()))
+            file.make(path, journal.entries())
         return cls(path, create=False)
 
     @property
@@ -57,7 +64,7 @@ class SqliteJournal(StoredJournal):
 class SqliteStore:
     """The file and its lock."""
 
-    def __init__(self, path: Path, create: bool) -> None:
+    def __init__(self, path: Path, create: bool, opening: Mapping[str, Any] | None = None) -> None:
         self.path = path
         self.lock = _lock(path)
         self._connection: sqlite3.Connection | None = None
@@ -65,7 +72,7 @@ class SqliteStore:
         try:
             with _failures(path):
                 if create and not path.exists():
-                    self._make()
+                    self._make(opening)
             _ = self.connection  # what is no ledger is refused now, not at the first question
         except LedgerError:
             self.close()
@@ -125,13 +132,15 @@ class SqliteStore:
             finally:
                 self.connection.execute("ROLLBACK")
 
-    def rows(self, after: int, limit: int | None = None) -> list[tuple[Any, ...]]:
-        """The rows above number `after`, in order."""
+    def rows(self, after: int, limit: int | None = None, bodies: Collection[str] = ()) -> list[Row]:
+        """The rows above number `after`, in order, with the bodies of entries of these kinds."""
+        kinds = ", ".join("?" * len(bodies))
+        body = f", CASE WHEN kind IN ({kinds}) THEN body END" if bodies else ""
         with _failures(self.path):
             return self.connection.execute(
-                "SELECT number, at, kind, body, previous, digest FROM journal"
+                f"SELECT number, at, kind, head, body_digest, digest{body} FROM journal"  # noqa: S608
                 " WHERE number > ? ORDER BY number LIMIT ?",
-                (after, -1 if limit is None else limit),
+                (*bodies, after, -1 if limit is None else limit),
             ).fetchall()
 
     def insert(self, entries: Sequence[Entry]) -> None:
@@ -166,11 +175,11 @@ class SqliteStore:
             rows = self.connection.execute("SELECT number, digest FROM head").fetchall()
         return only_head(rows, self.path)
 
-    def _make(self) -> None:
+    def _make(self, opening: Mapping[str, Any] | None) -> None:
         with self.lock.held():
             if not self.path.exists():  # or another process was first
                 self.lock.never_made()
-                file.make(self.path)
+                file.begin(self.path, opening)
 
 
 def _lock(path: Path) -> Lock:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Protocol
 
 from adomnia.errors import LedgerError
 from adomnia.ledger.check import Check
-from adomnia.ledger.entry import Entry
+from adomnia.ledger.entry import Entry, Row
 
-__all__ = ["Mark", "Since", "Store", "only_head"]
+__all__ = ["Mark", "Since", "Store", "earlier", "only_head"]
 
-Mark = tuple[int, str]
+Mark = tuple[int, bytes]
 """The number and digest of an entry: all that is before it is held by it."""
 
-Since = tuple[Mark, list[tuple[Any, ...]]]
-"""The head, and the rows above a number, in order: what a journal that stood there has missed."""
+Since = tuple[Mark, list[Row]]
+"""The end, and the rows above a number, in order: what a journal that stood there has missed."""
 
 
 class Store(Protocol):
@@ -39,8 +39,11 @@ class Store(Protocol):
         """What is new above number `after`, in one consistent view."""
         ...
 
-    def rows(self, after: int, limit: int | None = None) -> list[tuple[Any, ...]]:
-        """The rows (number, at, kind, body, previous, digest) above `after`, in order."""
+    def rows(self, after: int, limit: int | None = None, bodies: Collection[str] = ()) -> list[Row]:
+        """The rows (number, at, kind, head, body digest, digest) above `after`, in order.
+
+        With `bodies`, each has a last column: the body of an entry of these kinds, else None.
+        """
         ...
 
     def insert(self, entries: Sequence[Entry]) -> None:
@@ -75,8 +78,16 @@ class Store(Protocol):
         ...
 
 
-def only_head(rows: Sequence[Sequence[Any]], ledger: object) -> Mark:
-    """The head, of what was found in its table; anything but one number and text is damage."""
-    if len(rows) != 1 or not isinstance(rows[0][0], int) or not isinstance(rows[0][1], str):
+def only_head(rows: Sequence[Row], ledger: object) -> Mark:
+    """The head, of what was found in its table; anything but a number and a digest is damage."""
+    if len(rows) != 1 or not isinstance(rows[0][0], int) or not isinstance(rows[0][1], bytes):
         raise LedgerError(f"the ledger {ledger} is damaged: its head is missing")
     return rows[0][0], rows[0][1]
+
+
+def earlier(ledger: object) -> LedgerError:
+    """What is said of a ledger of the format that was never published."""
+    return LedgerError(
+        f"the ledger {ledger} was written by version 0.1, whose format is not read any more",
+        hint="begin a new one: move it away, and lower the budget by what was spent with it",
+    )

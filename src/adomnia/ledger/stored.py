@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 from weakref import WeakSet
 
 from adomnia.errors import LedgerError
 from adomnia.ledger.account import Account
-from adomnia.ledger.entry import ROOT, Entry, chained, parsed
+from adomnia.ledger.entry import KINDS, ROOT, Entry, Row, chained, parsed, receipt
 from adomnia.ledger.journal import Decide, Verification
 from adomnia.ledger.store import Mark, Store
 from adomnia.ledger.writer import Pending, Writer
 
 __all__ = ["Outcome", "StoredJournal"]
 
-CHUNK = 1000
+CHUNK = 10_000
+HEAVY = 50
+"""Rows that are read at once, without and with their bodies: an answer can be large."""
 
 Outcome = tuple[Entry, ...] | BaseException
 """What became of one request of a batch: its entries, or why there are none."""
@@ -39,19 +41,40 @@ class StoredJournal:
         """Append what `decide` returns, and come back when it is durable (see `Journal`)."""
         return self._writer.submit(Pending(decide, durable))
 
-    def entries(self, after: int = 0) -> Iterator[Entry]:
+    def entries(self, after: int = 0, bodies: Collection[str] | None = None) -> Iterator[Entry]:
         """The entries above number `after`, in order, each checked."""
-        while rows := self._rows(after):
+        kinds = KINDS if bodies is None else bodies
+        size, previous = HEAVY if kinds else CHUNK, self._digest(after)
+        while rows := self._rows(after, size, kinds):
             for row in rows:
-                entry = parsed(row)
-                if entry.number != after + 1:
+                if row[0] != after + 1:
                     raise LedgerError(f"entry {after + 1} is missing")
-                after = entry.number
+                entry = parsed(row if row[2] in kinds else row[:6], previous)
+                after, previous = entry.number, entry.digest
                 yield entry
+
+    def reservation(self, receipt: str) -> Entry | None:
+        """The reservation with this receipt, with its body."""
+        use = self.account().use(receipt)
+        return None if use is None else self._paid(receipt, use.number)
+
+    def answer(self, receipt: str) -> Mapping[str, Any] | None:
+        """What was recorded as the answer to this receipt."""
+        account = self.account()
+        use = account.use(receipt)
+        if use is None or not account.is_answered(receipt):
+            return None
+        return self._entry(use.answered).body
+
+    def find(self, analyst: str, key: str | None) -> Entry | None:
+        """The reservation under this key: the first that was answered, otherwise the latest."""
+        use = self.account().find(analyst, key)
+        return None if use is None else self._paid(use.receipt, use.number)
 
     def account(self) -> Account:
         """What all entries so far add up to, those of other processes included."""
         with self._mutex:
+            self._read_ahead()
             self._catch_up(*self._store.since(self._account.number))
             return self._account.snapshot()
 
@@ -77,9 +100,31 @@ class StoredJournal:
     ) -> None:
         self.close()
 
-    def _rows(self, after: int) -> list[tuple[Any, ...]]:
+    def _rows(self, after: int, limit: int, bodies: Collection[str] = ()) -> list[Row]:
         with self._mutex:
-            return self._store.rows(after, CHUNK)
+            return self._store.rows(after, limit, bodies)
+
+    def _entry(self, number: int) -> Entry:
+        """The entry of this number, with its body."""
+        rows = self._rows(number - 1, 1, KINDS)
+        if not rows or rows[0][0] != number:
+            raise LedgerError(f"entry {number} is missing")
+        return parsed(rows[0], self._digest(number - 1))
+
+    def _digest(self, number: int) -> bytes:
+        """The digest of an entry, as it is stored; of entry 0, what the first one follows."""
+        if number <= 0:
+            return ROOT
+        rows = self._rows(number - 1, 1)
+        if rows and rows[0][0] != number:
+            raise LedgerError(f"entry {number} is missing")
+        return bytes(rows[0][5]) if rows else ROOT  # above the end there is nothing to check
+
+    def _paid(self, wanted: str, number: int) -> Entry:
+        entry = self._entry(number)
+        if receipt(entry) != wanted:
+            raise LedgerError(f"entry {number} is not the one this process saw")
+        return entry
 
     def _commit(self, batch: list[Pending]) -> None:
         """Write a batch as one transaction and settle every outcome."""
@@ -100,6 +145,8 @@ class StoredJournal:
             return self._write(batch, durable)
 
     def _write(self, batch: list[Pending], durable: bool) -> list[Outcome]:
+        if not self._account.number:
+            self._read_ahead()  # long, so not while the others wait
         try:
             with self._store.writing(self._account.number, durable) as (head, rows):
                 self._catch_up(head, rows)
@@ -151,21 +198,35 @@ class StoredJournal:
         for entry in entries:
             self._account.add(entry)
 
-    def _catch_up(self, head: Mark, rows: Sequence[tuple[Any, ...]]) -> None:
+    def _catch_up(self, head: Mark, rows: Sequence[Row]) -> None:
         """Add what was written since, by whichever process, and check that it is all."""
         if head[0] < self._seen[0]:
             raise _behind(head[0], f"this process saw entry {self._seen[0]}")
-        for row in rows:
-            entry = parsed(row)
-            if entry.number == self._seen[0] and entry.digest != self._seen[1]:
-                raise LedgerError(f"entry {entry.number} is not the one this process saw")
-            self._account.add(entry)
+        self._replay(rows)
         if head != (self._account.number, self._account.digest):
             raise LedgerError(
                 f"the journal ends at {self._account.number} but its head says {head[0]}",
                 hint="adomnia ledger --verify names what is wrong",
             )
         self._seen = head
+
+    def _read_ahead(self) -> None:
+        """Add most of a long journal a part at a time, so that it is never in memory as a whole.
+
+        What is left, and that it ends where its head says, is for `_catch_up`.
+        """
+        while len(rows := self._store.rows(self._account.number, CHUNK)) == CHUNK:
+            self._replay(rows)
+
+    def _replay(self, rows: Sequence[Row]) -> None:
+        place = self._seen[0] - self._account.number - 1
+        if 0 <= place < len(rows) and rows[place][5] != self._seen[1]:
+            raise LedgerError(f"entry {self._seen[0]} is not the one this process saw")
+        try:
+            self._account.replay(rows)
+        except BaseException:
+            self._account = Account()  # it may hold some of them, or half of one
+            raise
 
     def _not_behind(self) -> None:
         """Refuse to write where entries that were durable are gone: they would be spent twice."""
@@ -175,7 +236,7 @@ class StoredJournal:
         if anchor[0] > self._account.number:
             raise _behind(self._account.number, f"the anchor says {anchor[0]}")
         noted = self._store.rows(anchor[0] - 1, 1)
-        if not noted or noted[0][-1] != anchor[1]:
+        if not noted or noted[0][5] != anchor[1]:
             raise LedgerError(
                 f"the anchor does not match entry {anchor[0]}",
                 hint="this is another history: restore the ledger that the anchor belongs to",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adomnia.mechanisms import gaussian, laplace
 from adomnia.mechanisms.margin import Noise
-from adomnia.mechanisms.mechanism import select_keys
+from adomnia.mechanisms.noise import select_keys
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.mechanisms.unseal import unseal
 from adomnia.schema.sealed import Sealed

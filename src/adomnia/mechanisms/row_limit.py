@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.mechanisms.mechanism import Cells
+from adomnia.mechanisms.noise import Cells
 from adomnia.mechanisms.unseal import unseal
 from adomnia.schema.sealed import Sealed
 

@@ -7,7 +7,7 @@ old journal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -28,6 +28,7 @@ __all__ = [
     "PartitionSelection",
     "PermuteAndFlip",
     "SmoothNoise",
+    "composed",
     "from_json",
     "loss",
     "to_json",
@@ -164,6 +165,14 @@ _LOSSES: Mapping[type[Any], Callable[[Any], Loss]] = {
     Free: lambda event: Loss(),
     Composed: lambda event: sum((loss(part) for part in event.parts), Loss()),
 }
+
+
+def composed(events: Iterable[Event]) -> Event:
+    """Several uses as one event; those that cost nothing leave no trace in it."""
+    parts = tuple(event for event in events if not isinstance(event, Free))
+    if not parts:
+        return Free()
+    return parts[0] if len(parts) == 1 else Composed(parts)
 
 
 def loss(event: Event) -> Loss:

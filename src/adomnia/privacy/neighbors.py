@@ -32,7 +32,7 @@ class Contribution:
         return -(-self.rows // self.each)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Neighbors:
     """A relation between tables.
 
@@ -65,13 +65,6 @@ class Neighbors:
             raise ValueError("free-lunch needs most, the largest number of rows, and it alone")
         if self.most is not None and (self.most < 1 or self.group > 1 or self.rows is not None):
             raise ValueError("free-lunch hides all rows already: it takes no unit and no group")
-
-    def __repr__(self) -> str:
-        """As ledgers have kept it from the first: what came later is told where it is set."""
-        told = f"relation={self.relation!r}, rows={self.rows}, group={self.group}"
-        later = {"groups": self.groups, "each": self.each}
-        more = (f", {name}={value}" for name, value in later.items() if value is not None)
-        return f"Neighbors({told}{''.join(more)})"
 
     @property
     def replaces(self) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from adomnia.errors import QuestionError
 from adomnia.queries.subgraphs import (
@@ -19,7 +20,7 @@ from adomnia.queries.subgraphs import (
     WithinBetween,
 )
 
-__all__ = ["FORMS", "read_question"]
+__all__ = ["FORMS", "read_question", "write_question"]
 
 FORMS: dict[str, str] = {
     "edges": "how many edges there are",
@@ -67,3 +68,28 @@ def read_question(text: str) -> GraphQuestion:
     raise QuestionError(
         f"this is no question about a graph: {said[:80]!r}", "ask one of: " + ", ".join(FORMS)
     )
+
+
+_SAID = {direction: side for side, direction in _SIDE.items()}
+
+
+def write_question(question: GraphQuestion) -> str:
+    """The question as a person writes it; `read_question` reads it back.
+
+    >>> write_question(DegreeHistogram(5, "in"))
+    'in-degrees to 5'
+    """
+    return _WRITTEN[type(question)](question)
+
+
+_WRITTEN: Mapping[type[Any], Callable[[Any], str]] = {
+    Edges: lambda q: "edges",
+    WithinBetween: lambda q: f"edges within {q.attribute}",
+    GroupEdges: lambda q: f"edges by {q.attribute}",
+    NodesByAttribute: lambda q: f"nodes by {q.attribute}",
+    DegreeHistogram: lambda q: f"{_SAID[q.direction]}degrees to {q.highest}",
+    CumulativeDegrees: lambda q: f"cumulative {_SAID[q.direction]}degrees to {q.highest}",
+    DegreeSequence: lambda q: f"{_SAID[q.direction]}degree sequence",
+    Triangles: lambda q: "triangles",
+    Stars: lambda q: f"{q.k}-stars",
+}

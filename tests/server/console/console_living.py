@@ -20,6 +20,7 @@ from pyarrow import csv
 
 from adomnia.cli.census import EDUCATION, REGIONS, census_rows
 from adomnia.curator import reading
+from adomnia.curator.books import receipt
 from adomnia.curator.database import open_database
 from adomnia.server.account_store import open_store
 from adomnia.server.accounts import Accounts, open_accounts
@@ -136,7 +137,7 @@ class Living:
     def receipt(self, statement: str) -> str:
         """The receipt of the newest question with this statement."""
         entries = [e for e in self.house.database.ledger() if e.kind == "reserved"]
-        return [e.digest[:32] for e in entries if e.body["statement"] == statement][-1]
+        return [receipt(e) for e in entries if e.body["statement"] == statement][-1]
 
     def client(self, name: str | None = None) -> httpx.Client:
         """A browser without a window; signed in where a name is given."""

@@ -26,7 +26,7 @@ from adomnia.mechanisms.graph.rungs import (
 )
 from adomnia.mechanisms.laplace import sample
 from adomnia.mechanisms.margin import Noise, margin
-from adomnia.mechanisms.mechanism import add_gaussian, add_laplace
+from adomnia.mechanisms.noise import add_gaussian, add_laplace
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.events import Composed, Event, Exponential, Gaussian, Laplace

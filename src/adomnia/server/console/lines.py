@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.books import receipt
+from adomnia.curator.books import read_loss, receipt
 from adomnia.curator.doors import CURATOR
 from adomnia.privacy.loss import Loss
-from adomnia.server.console.repriced import Prices, loss_of
+from adomnia.server.console.repriced import Prices
 
 if TYPE_CHECKING:
     from adomnia.curator.books import Entry
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["EXACT", "KINDS", "REPRICING", "Line", "Step", "asker", "history", "lines", "visible"]
 
 QUESTION, RELEASE, EXACT, REPRICING = "question", "release", "exact release", "re-pricing"
-KINDS = (QUESTION, RELEASE, EXACT, REPRICING)
+BUDGET = "budget"
+KINDS = (QUESTION, RELEASE, EXACT, REPRICING, BUDGET)
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Line:
         if self.request is None:
             return {}
         try:
-            _, *told, confidence = json.loads(self.request)
+            *told, confidence = json.loads(self.request)
         except (ValueError, TypeError):
             return {}
         said = zip(("epsilon", "rho", "delta", "error"), told, strict=False)
@@ -85,20 +86,19 @@ def lines(database: Database) -> list[Line]:
     for entry in entries:
         if entry.kind == "prior":
             made.append(_repricing(entry, prices))
+        elif entry.kind == "budget":
+            made.append(_budget(entry))
         else:
-            answered = account.answer(receipt(entry)) is not None
+            answered = account.is_answered(receipt(entry))
             made.append(_line(entry, prices.take(entry), answered))
     return made
 
 
 def _entries(database: Database) -> list[Entry]:
-    """What was reserved, from memory; read from the ledger where re-pricings lie between."""
-    account = database.desk.journal.account()
-    uses = [entry for _, entry in account.uses()]
-    answers = sum(1 for who in account.analysts for _ in account.answers(who))
-    if account.number <= 1 + len(uses) + answers:
-        return uses
-    return [entry for entry in database.ledger() if entry.kind in ("reserved", "prior")]
+    """What was reserved and what has priced it anew, and budgets that were changed."""
+    listed = ("reserved", "prior", "budget")
+    entries = database.desk.journal.entries(bodies=("reserved",))
+    return [entry for entry in entries if entry.kind in listed]
 
 
 def visible(all_lines: Sequence[Line], person: Person) -> list[Line]:
@@ -139,23 +139,25 @@ def history(database: Database, budget: Budget, who: str | None) -> list[Step]:
     entries = _entries(database)
     prices, total, steps = Prices(database.policy, entries), Loss(), []
     for entry in entries:
+        if entry.kind == "budget":
+            continue
         added = prices.take(entry)
         if added if who is None else who in added:
             is_use = entry.kind == "reserved"
-            total = total + loss_of(entry.body["event"]) if is_use else prices.spent(who)
+            total = total + read_loss(entry.head["loss"]) if is_use else prices.spent(who)
             steps.append(Step(entry.at, _kind(entry), budget.spent(total)[main]))
     return steps
 
 
 def _kind(entry: Entry) -> str:
     if entry.kind == "prior":
-        return EXACT if "sql" in entry.body["published"] else REPRICING
+        return EXACT if "sql" in entry.head["published"] else REPRICING
     return RELEASE if str(entry.body["statement"]).startswith("RELEASE ") else QUESTION
 
 
 def _repricing(entry: Entry, prices: Prices) -> Line:
     kind = _kind(entry)
-    statement = str(entry.body["published"]["sql"]) if kind == EXACT else prices.change(entry)
+    statement = str(entry.head["published"]["sql"]) if kind == EXACT else prices.change(entry)
     shares = prices.take(entry)
     total: dict[str, Fraction] = {}
     for amounts in shares.values():
@@ -164,20 +166,33 @@ def _repricing(entry: Entry, prices: Prices) -> Line:
 
 
 def _line(entry: Entry, cost: Mapping[str, Mapping[str, Fraction]], answered: bool) -> Line:
-    body = entry.body
+    analyst, body = str(entry.head["analyst"]), entry.body
     return Line(
         entry.number,
         entry.at,
         _kind(entry),
-        str(body["analyst"]),
+        analyst,
         str(body["statement"]),
-        cost[str(body["analyst"])],
+        cost[analyst],
         _noise(body["event"]),
         receipt(entry),
-        body["key"],
+        entry.head.get("key"),
         body.get("request"),
         answered,
     )
+
+
+def _budget(entry: Entry) -> Line:
+    """A budget that was changed: the data's, which only curators see, or an analyst's own."""
+    head = entry.head
+    old, new = (_allowed(head[name]) for name in ("old", "new"))
+    of = "the data" if head["name"] is None else str(head["name"])
+    said = f"budget of {of}: {old} → {new}, by {head['by']}"
+    return Line(entry.number, entry.at, BUDGET, str(head["name"] or ""), said)
+
+
+def _allowed(amounts: Mapping[str, str] | None) -> str:
+    return "none" if amounts is None else ", ".join(f"{n} = {v}" for n, v in amounts.items())
 
 
 def _noise(event: Mapping[str, Any]) -> str:

@@ -48,11 +48,11 @@ async def show(visit: Visit) -> Response:
 
 def _published(house: House) -> tuple[list[tuple[Line, list[Released], int]], list[Line]]:
     database = house.database
-    account, listed = database.desk.journal.account(), lines(database)
+    journal, listed = database.desk.journal, lines(database)
     made = []
     for line in reversed(listed):
         if line.kind == "release" and line.answered:
-            tables = (account.answer(line.receipt) or {}).get("marginals", [])
+            tables = (journal.answer(line.receipt) or {}).get("marginals", [])
             shown = list(_tables(database.policy, tables[:MOST_TABLES]))
             made.append((line, shown, max(0, len(tables) - MOST_TABLES)))
     return made, [line for line in listed if line.kind == EXACT]

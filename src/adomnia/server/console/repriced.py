@@ -12,16 +12,15 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.books import receipt
+from adomnia.curator.books import read_loss, receipt
 from adomnia.curator.promise import Promise
-from adomnia.privacy import events
 from adomnia.privacy.loss import Loss
 
 if TYPE_CHECKING:
     from adomnia.curator.books import Entry
     from adomnia.curator.policy import Policy
 
-__all__ = ["Prices", "loss_of"]
+__all__ = ["Prices"]
 
 Amounts = Mapping[str, Fraction]
 
@@ -37,7 +36,8 @@ class Prices:
     @cached_property
     def _promises(self) -> dict[str, Promise]:
         """All promises of the ledger and that of today, by their digests."""
-        recorded = (entry.body.get("promise") for entry in self._entries)
+        reserved = (entry for entry in self._entries if entry.kind == "reserved")
+        recorded = (entry.body.get("promise") for entry in reserved)
         told = {record["digest"]: record for record in recorded if record is not None}
         today = Promise.of(self._policy)
         return {today.digest: today, **{key: _promise(told[key]) for key in told}}
@@ -47,20 +47,20 @@ class Prices:
         return self._priced(entry) if entry.kind == "prior" else self._use(entry)
 
     def _use(self, entry: Entry) -> dict[str, Amounts]:
-        analyst, cost = str(entry.body["analyst"]), loss_of(entry.body["event"])
+        analyst, cost = str(entry.head["analyst"]), read_loss(entry.head["loss"])
         self._costs[receipt(entry)] = analyst, cost
-        self._now = (entry.body.get("promise") or {}).get("digest", self._now)
+        self._now = entry.head.get("promise", self._now)
         return {analyst: cost.amounts}
 
     def _priced(self, entry: Entry) -> dict[str, Amounts]:
         added: dict[str, dict[str, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
-        for paid, event in entry.body["prices"].items():
+        for paid, loss in entry.head["prices"].items():
             analyst, before = self._costs[paid]
-            after = loss_of(event)
+            after = read_loss(loss)
             self._costs[paid] = analyst, after
             for name, amount in after.amounts.items():
                 added[analyst][name] += amount - before.amounts.get(name, Fraction(0))
-        self._now = entry.body["published"].get("promise", self._now)
+        self._now = entry.head["published"].get("promise", self._now)
         return {
             analyst: {name: amount for name, amount in amounts.items() if amount}
             for analyst, amounts in sorted(added.items())
@@ -75,17 +75,12 @@ class Prices:
     def change(self, entry: Entry) -> str:
         """What is promised from this entry on, and was not before it, by the policy's words."""
         before = self._promises.get(self._now or "")
-        after = self._promises.get(str(entry.body["published"].get("promise")))
+        after = self._promises.get(str(entry.head["published"].get("promise")))
         if before is None or after is None:
             return "the policy promises something else"
         old, new = _facts(before), _facts(after)
         differs = [f"{name}: {old[name]} → {new[name]}" for name in old if old[name] != new[name]]
         return "; ".join(differs) or "what the policy says about exact releases was changed"
-
-
-def loss_of(event: Mapping[str, Any]) -> Loss:
-    """What an event of the ledger costs by itself."""
-    return events.loss(events.from_json(event))
 
 
 def _promise(record: Mapping[str, Any]) -> Promise:

@@ -14,7 +14,7 @@ import socketserver
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,8 +26,9 @@ from adomnia.curator.database import Database
 from adomnia.curator.plan import Plan
 from adomnia.curator.session import Session
 from adomnia.errors import AdomniaError, MachineryError, NotAllowedError, QuestionError
+from adomnia.mechanisms.masked_share import MaskedShare, MaskedWords
+from adomnia.mechanisms.measuring import AddedNoise
 from adomnia.mechanisms.randomness import SYSTEM
-from adomnia.mechanisms.shares import add_share
 from adomnia.privacy.loss import exact
 from adomnia.server.holders import wire
 from adomnia.server.holders.joint import digest_of, plan_for, shapes_of
@@ -62,7 +63,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class _Open:
-    """A round between its steps. `agreed` is complete once it is paid."""
+    """A round between its steps. Once it is paid, `agreed` is complete and `words` wait."""
 
     session: Session
     sql: str
@@ -70,7 +71,7 @@ class _Open:
     others: tuple[Peer, ...]
     agreed: Round
     born: float
-    paid: bool = False
+    words: Words | None = None
 
 
 class Holder:
@@ -140,7 +141,7 @@ class Holder:
                 "domains, neighbours and unit must be declared alike by all",
             )
         contribution.check_budget(session, plan)
-        mine = [r for r in self._open.values() if r.session.analyst == asker and not r.paid]
+        mine = [r for r in self._open.values() if r.session.analyst == asker and r.words is None]
         if len(mine) >= MAX_UNPAID:
             raise MachineryError("too many rounds wait for payment", "pay or wait some minutes")
         if len(self._open) >= MAX_ROUNDS:
@@ -172,44 +173,29 @@ class Holder:
     def _pay(self, asker: str, name: str, message: Mapping[str, Any]) -> dict[str, Any]:
         found = self._found(asker, name)
         nonces = _nonces(message, {self.me.name, *(other.name for other in found.others)})
-        if nonces[self.me.name] != found.agreed.nonces[self.me.name] or found.paid:
+        if nonces[self.me.name] != found.agreed.nonces[self.me.name] or found.words is not None:
             raise NotAllowedError("this is not the round that was proposed", "begin a new one")
         del self._open[name]  # whatever happens now, it is not paid for twice
-        left = contribution.pay(found.session, found.sql, found.plan, name)
         agreed = replace(found.agreed, nonces=nonces)
-        self._open[name] = replace(found, agreed=agreed, paid=True)
+        hidden = self._mask(found, agreed)
+        shares = _shares(found.plan, agreed, hidden)
+        paid = contribution.contribute(found.session, found.sql, found.plan, name, shares)
+        words = _words(paid.released, agreed, hidden)
+        self._open[name] = replace(found, agreed=agreed, words=words)
+        left = paid.remaining
         return {"remaining": {kind: str(value) for kind, value in left.items()}}
 
     def _give(self, asker: str, name: str, message: Mapping[str, Any]) -> dict[str, Any]:
         found = self._found(asker, name)
-        if not found.paid:
+        if found.words is None:
             raise NotAllowedError("this round is not paid")
         del self._open[name]  # a round is answered once
-        words = self._words(found)
-        return {"words": b64encode(words.astype("<u8").tobytes()).decode()}
+        return {"words": b64encode(found.words.astype("<u8").tobytes()).decode()}
 
-    def _words(self, found: _Open) -> Words:
-        """The masked words of all measurements, and a masked checksum of them at the end."""
-        shapes, agreed = shapes_of(found.plan), found.agreed
-        size = sum(cells * width for cells, width in shapes)
-        hidden = mask(self.me, found.others, agreed, size + 1)
-        parts, start = [], 0
-        sealed = contribution.measure(found.session, found.plan)
-        for step, shape, exact_part in zip(found.plan.steps, shapes, sealed, strict=True):
-            assert step.noise is not None
-            end = start + shape[0] * shape[1]
-            noisy = add_share(
-                exact_part,
-                step.noise.parameter,
-                len(agreed.nonces),
-                hidden[start:end].reshape(shape),
-                colluding=agreed.colluding,
-            )
-            parts.append(noisy.reshape(-1))
-            start = end
-        words = np.concatenate(parts)
-        check = checksum(words - hidden[:size], agreed) + hidden[size:]
-        return np.concatenate([words, check])
+    def _mask(self, found: _Open, agreed: Round) -> Words:
+        """A word for each number of all measurements, and one more for their checksum."""
+        size = sum(cells * width for cells, width in shapes_of(found.plan))
+        return mask(self.me, found.others, agreed, size + 1)
 
     def _found(self, asker: str, name: str) -> _Open:
         found = self._open.get(name)
@@ -265,6 +251,25 @@ def serve(holder: Holder, address: str = "127.0.0.1:0") -> Server:
     except OSError as error:
         message = f"nobody can be answered at {address} ({error.strerror})"
         raise MachineryError(message, "take an address of this machine that is free") from None
+
+
+def _shares(plan: Plan, agreed: Round, hidden: Words) -> list[MaskedShare]:
+    """What this holder gives of every measurement."""
+    shares, start = [], 0
+    for step, shape in zip(plan.steps, shapes_of(plan), strict=True):
+        assert isinstance(step, AddedNoise)
+        end = start + shape[0] * shape[1]
+        own = hidden[start:end].reshape(shape)
+        shares.append(MaskedShare(step, len(agreed.nonces), agreed.colluding, own))
+        start = end
+    return shares
+
+
+def _words(released: Sequence[MaskedWords], agreed: Round, hidden: Words) -> Words:
+    """The masked words of all measurements, and a masked checksum of them at the end."""
+    words = np.concatenate([part.words for part in released])
+    check = checksum(words - hidden[:-1], agreed) + hidden[-1:]
+    return np.concatenate([words, check])
 
 
 def _nonces(message: Mapping[str, Any], names: set[str]) -> dict[str, str]:

@@ -6,17 +6,19 @@ holder makes its own and compares.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from fractions import Fraction
 
+from adomnia.curator.derived_noise import DerivedNoise
 from adomnia.curator.plan import Asked, Plan, make_plan
 from adomnia.curator.policy import Policy, refuse_free_lunch
+from adomnia.curator.promise import Promise
 from adomnia.curator.session import Session
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.shares import WIDEST
 from adomnia.priors.known import Known
 from adomnia.privacy.events import Free
+from adomnia.queries.canonical import digest
 from adomnia.queries.grouping import cell_count
 from adomnia.queries.measurement import Counts, Moments, Sum, width_of
 from adomnia.queries.question import Question
@@ -43,7 +45,7 @@ def joint_plan(
                 "holders together answer counts, sums, averages and variances only",
                 "quantiles, extremes and distinct values are not sums over holders",
             )
-        if step.derived is not None:
+        if isinstance(step, DerivedNoise):
             raise QuestionError(
                 "a holder has released exact numbers that bear on this question",
                 "ask that holder by itself, or the others without it",
@@ -69,9 +71,8 @@ def shapes_of(plan: Plan) -> list[tuple[int, int]]:
 
 def digest_of(plan: Plan, policy: Policy) -> str:
     """Equal where the same is measured, over the same cells, with the same noise and promise."""
-    steps = [(step.measurement, step.noise, step.event) for step in plan.steps]
-    facts = (plan.question, steps, policy.neighbors, policy.unit)
-    return hashlib.sha256(repr(facts).encode()).hexdigest()
+    promise = Promise.of(policy).to_json()
+    return digest([plan.of, [step.record() for step in plan.steps], promise])
 
 
 def plan_for(session: Session, sql: str, epsilon: Fraction) -> Plan:

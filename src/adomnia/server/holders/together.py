@@ -22,9 +22,9 @@ from adomnia.curator.answer import Answer, tabulate
 from adomnia.curator.forecast import cost_of
 from adomnia.curator.plan import Plan
 from adomnia.curator.policy import Policy, read_policy
-from adomnia.curator.reading import Reading, Readings
 from adomnia.curator.source import read_public
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
+from adomnia.mechanisms.noisy import Measured, Noisy
 from adomnia.mechanisms.randomness import SYSTEM
 from adomnia.privacy.loss import Amount, exact
 from adomnia.queries.question import Question
@@ -226,16 +226,16 @@ class _Joined:
             )
         return total[:size]
 
-    def readings(self, total: Words) -> Readings:
+    def readings(self, total: Words) -> Measured:
         """The noisy measurements; a cell's noise is at most that of so many whole draws."""
         honest = len(self.present) - self.colluding
         terms = math.ceil(Fraction(len(self.present), honest))
         parts, start = [], 0
         for step, (cells, width) in zip(self.plan.steps, shapes_of(self.plan), strict=True):
             values = total[start : start + cells * width].view(np.int64).reshape(cells, width)
-            parts.append(Reading(values, step.noise, np.full(cells, terms, np.int64)))
+            parts.append(Noisy(values, step.noise, np.full(cells, terms, np.int64)))
             start += cells * width
-        return Readings(tuple(parts))
+        return Measured(tuple(parts))
 
     def _all(
         self, message: Mapping[str, Any], bill: _Bill

@@ -6,14 +6,13 @@ others have asked. A curator sees all entries. The recorded answers are shown to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from starlette.responses import Response
 
 from adomnia.curator.books import Entry
 from adomnia.curator.books import receipt as receipt_of
-from adomnia.privacy import events
 from adomnia.server.accounts import Person
 from adomnia.server.house import House
 from adomnia.server.http.refusals import MissingError, as_json
@@ -49,16 +48,14 @@ async def receipt(visit: Visit) -> Response:
 
 
 def _receipt(visit: Visit, wanted: str) -> dict[str, Any] | None:
-    account = visit.house.database.desk.journal.account()
-    entry = account.reservation(wanted)
-    if entry is None or not _may_see(visit, entry.body):
+    journal = visit.house.database.desk.journal
+    use = journal.account().use(wanted)
+    if use is None or not (visit.person.is_curator or use.analyst == visit.asks_as):
         return None
+    entry = journal.reservation(wanted)
+    assert entry is not None  # the account has it
     paid = _paid(entry)
-    return {**paid, "answered": account.answer(wanted) is not None or not paid["cost"]}
-
-
-def _may_see(visit: Visit, reserved: Mapping[str, Any]) -> bool:
-    return visit.person.is_curator or reserved["analyst"] == visit.asks_as
+    return {**paid, "answered": bool(use.answered) or not paid["cost"]}
 
 
 async def ledger(visit: Visit) -> Response:
@@ -68,7 +65,7 @@ async def ledger(visit: Visit) -> Response:
 
 def _ledger(visit: Visit) -> dict[str, Any]:
     after, limit = visit.query["after"], visit.query["limit"]
-    everything = visit.house.database.ledger()
+    everything = visit.house.database.ledger(("reserved",))
     seen = everything if visit.person.is_curator else list(_own(everything, visit.asks_as))
     page = [
         {**_described(entry), "number": number}
@@ -78,13 +75,15 @@ def _ledger(visit: Visit) -> dict[str, Any]:
 
 
 def _own(entries: Iterable[Entry], analyst: str) -> Iterator[Entry]:
-    """What one analyst has reserved, and the answers to it."""
+    """What one analyst has reserved, the answers to it, and what was told again."""
     receipts: set[str] = set()
     for entry in entries:
-        if entry.kind == "reserved" and entry.body["analyst"] == analyst:
+        if entry.kind in ("reserved", "repeated") and entry.head["analyst"] == analyst:
             receipts.add(receipt_of(entry))
             yield entry
-        if entry.kind == "answered" and entry.body["receipt"] in receipts:
+        if entry.kind == "answered" and entry.head["receipt"] in receipts:
+            yield entry
+        if entry.kind == "budget" and entry.head["name"] == analyst:
             yield entry
 
 
@@ -94,25 +93,29 @@ def _described(entry: Entry) -> dict[str, Any]:
     if entry.kind == "reserved":
         return facts | _paid(entry)
     if entry.kind == "answered":
-        return facts | {"receipt": entry.body["receipt"]}
+        return facts | {"receipt": entry.head["receipt"]}
+    if entry.kind == "repeated":
+        return facts | {"analyst": entry.head["analyst"], "repeats": entry.head["receipts"]}
+    if entry.kind == "budget":
+        return facts | dict(entry.head)
     if entry.kind == "prior":
         return facts | {
             "statement": _published(entry),
-            "repriced": len(entry.body["prices"]),
-            "accepted": entry.body["accepted"],
+            "repriced": len(entry.head["prices"]),
+            "accepted": entry.head["accepted"],
         }
     return facts
 
 
 def _paid(entry: Entry) -> dict[str, Any]:
-    loss = events.loss(events.from_json(entry.body["event"]))
+    body, loss = entry.body, entry.head["loss"]
     return {
         "receipt": receipt_of(entry),
         "at": entry.at,
-        "analyst": entry.body["analyst"],
-        "statement": entry.body["statement"],
-        "cost": {name: str(value) for name, value in loss.amounts.items()},
-        "event": entry.body["event"],
+        "analyst": entry.head["analyst"],
+        "statement": body["statement"],
+        "cost": {name: loss[name] for name in ("epsilon", "rho", "delta") if name in loss},
+        "event": body["event"],
     }
 
 
@@ -127,12 +130,12 @@ def _releases(entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
     for entry in entries:
         if entry.kind == "reserved":
             reserved[receipt_of(entry)] = entry
-        if entry.kind == "prior" and "sql" in entry.body["published"]:
+        if entry.kind == "prior" and "sql" in entry.head["published"]:
             yield _release(entry, "exact", _published(entry), [])
-        if entry.kind == "answered" and "marginals" in entry.body["body"]:
-            paid = reserved[entry.body["receipt"]].body
-            columns = paid.get("measured", {}).get("columns", [])
-            listed = [part["attributes"] for part in entry.body["body"]["marginals"]]
+        if entry.kind == "answered" and "marginals" in entry.body:
+            paid = reserved[entry.head["receipt"]].body
+            columns = paid.get("use", {}).get("columns", [])
+            listed = [part["attributes"] for part in entry.body["marginals"]]
             yield _release(entry, "private", paid["statement"], listed or [columns])
 
 
@@ -141,4 +144,4 @@ def _release(entry: Entry, kind: str, statement: str, tables: list[list[str]]) -
 
 
 def _published(entry: Entry) -> str:
-    return str(entry.body["published"].get("sql", "the policy promises something else"))
+    return str(entry.head["published"].get("sql", "the policy promises something else"))

@@ -1,0 +1,65 @@
+"""Sealed reads: what mechanisms need of a table, in as few statements as they allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from adomnia.engines.engine import Engine, Request
+from adomnia.mechanisms.row_limit import limit_histogram, limit_rows
+from adomnia.privacy.reads import CellTotals, CellValues, KeyTotals, MarginalTables, Reads
+from adomnia.queries.measurement import Counts
+from adomnia.schema.sealed import Sealed
+from adomnia.schema.table import Table
+
+__all__ = ["read_sealed"]
+
+ROWS = Counts((None,))
+
+
+def read_sealed(engine: Engine, table: Table, wanted: Sequence[Reads]) -> list[Sealed[Any]]:
+    """The exact values, sealed; totals of the same rows and cells come from one statement."""
+    found: dict[int, Sealed[Any]] = {}
+    for together in _together(wanted):
+        first = wanted[together[0]]
+        if isinstance(first, CellTotals):
+            parts: Sequence[Any] = _totals(engine, table, [wanted[i] for i in together])
+        else:
+            parts = [_one(engine, table, first)]
+        found.update(zip(together, parts, strict=True))
+    return [found[place] for place in range(len(wanted))]
+
+
+def _together(wanted: Sequence[Reads]) -> list[list[int]]:
+    """The places of reads that one statement serves."""
+    groups: dict[Any, list[int]] = {}
+    for place, reads in enumerate(wanted):
+        shared: Any = place
+        if isinstance(reads, CellTotals):
+            shared = (reads.where, reads.keys, reads.grouping, reads.most)
+        groups.setdefault(shared, []).append(place)
+    return list(groups.values())
+
+
+def _totals(engine: Engine, table: Table, group: Sequence[Any]) -> Sequence[Sealed[Any]]:
+    first = group[0]
+    measurements = tuple(reads.measurement for reads in group)
+    request = Request(table, first.where, first.keys, measurements, first.grouping)
+    if first.most is None:
+        return engine.measure(request)
+    # In one statement, so that the rows are counted in the same state of the data.
+    *parts, rows = engine.measure(replace(request, measurements=(*measurements, ROWS)))
+    return [limit_rows(part, rows, first.most) for part in parts]
+
+
+def _one(engine: Engine, table: Table, reads: Reads) -> Sealed[Any] | Any:
+    if isinstance(reads, CellValues):
+        request = Request(table, reads.where, reads.keys, ())
+        sealed = engine.histogram(request, reads.quantile)
+        return sealed if reads.most is None else limit_histogram(sealed, reads.most)
+    if isinstance(reads, KeyTotals):
+        return engine.keyed(Request(table, reads.where, reads.keys, reads.measurements))
+    if isinstance(reads, MarginalTables):
+        return engine.contingency(table, reads.keys, reads.axes)
+    raise TypeError("a table has no graph")

@@ -1,0 +1,80 @@
+"""The mechanism of open keys: groups selected by a noisy count, released with their noisy sums."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adomnia.mechanisms.keyed import release_keyed
+from adomnia.mechanisms.measuring import AddedNoise
+from adomnia.mechanisms.noisy import Measured, Noisy, measured_from
+from adomnia.mechanisms.randomness import SYSTEM, Bits
+from adomnia.privacy import events
+from adomnia.privacy.events import Event
+from adomnia.privacy.premises import Premise
+from adomnia.privacy.reads import KeyTotals, Reads
+from adomnia.queries.measurement import width_of
+from adomnia.schema.sealed import Sealed
+
+__all__ = ["SelectedKeys"]
+
+
+@dataclass(frozen=True)
+class SelectedKeys:
+    """Noise on all measurements of the keys whose noisy count reaches the threshold.
+
+    `counted` says which measurement counts all rows, and in which of its columns.
+    """
+
+    parts: tuple[AddedNoise, ...]
+    threshold: int
+    counted: tuple[int, int]
+    premises: tuple[Premise, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The noise of the parts."""
+        return " + ".join(dict.fromkeys(part.name for part in self.parts))
+
+    @property
+    def event(self) -> Event:
+        """The parts, one after the other."""
+        return events.composed(part.event for part in self.parts)
+
+    @property
+    def reads(self) -> Reads:
+        """Everything that is measured, of every key that occurs."""
+        place = self.parts[0].place
+        wanted = tuple(part.measurement for part in self.parts)
+        return KeyTotals(wanted, place.where, place.keys)
+
+    def release(self, sealed: Sealed[Any] | None, bits: Bits = SYSTEM) -> Measured:
+        """The keys that may be shown, and their noisy values."""
+        assert sealed is not None
+        widths = [width_of(part.measurement) for part in self.parts]
+        starts = np.cumsum([0, *widths])
+        noises = [part.noise for part, width in zip(self.parts, widths, strict=True)
+                  for _ in range(width)]  # fmt: skip
+        column = int(starts[self.counted[0]]) + self.counted[1]
+        keys, values = release_keyed(sealed, column, self.threshold, noises, bits)
+        terms = np.ones(len(keys), np.int64)
+        parts = [
+            Noisy(values[:, a:b], part.noise, terms)
+            for part, a, b in zip(self.parts, starts, starts[1:], strict=False)
+        ]
+        return Measured(tuple(parts), tuple(keys))
+
+    def recalled(self, body: Mapping[str, Any]) -> Measured:
+        """What was released before, from the ledger."""
+        return measured_from(body)
+
+    def record(self) -> dict[str, Any]:
+        """The parts, and the threshold."""
+        return {
+            "parts": [part.record() for part in self.parts],
+            "mechanism": {"name": "selected keys", "threshold": self.threshold},
+            "event": events.to_json(self.event),
+        }

@@ -1,0 +1,61 @@
+"""Reads: the exact values that a mechanism needs, as values that an engine computes and seals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from adomnia.queries.expression import Expr
+from adomnia.queries.measurement import Measurement, Quantile
+
+__all__ = ["CellTotals", "CellValues", "KeyTotals", "MarginalTables", "Reads", "WholeGraph"]
+
+
+@dataclass(frozen=True)
+class CellTotals:
+    """The components of a measurement in every cell of the keys' public domain.
+
+    The keys after `grouping` of them are no groups of the question. Of more than `most` rows,
+    where that is set, those of none are read.
+    """
+
+    measurement: Measurement
+    where: Expr | None = None
+    keys: tuple[Expr, ...] = ()
+    grouping: int | None = None
+    most: int | None = None
+
+
+@dataclass(frozen=True)
+class CellValues:
+    """In every cell the sorted values of an expression, and how many rows have each."""
+
+    quantile: Quantile
+    where: Expr | None = None
+    keys: tuple[Expr, ...] = ()
+    most: int | None = None
+
+
+@dataclass(frozen=True)
+class KeyTotals:
+    """The components of several measurements for every key that occurs."""
+
+    measurements: tuple[Measurement, ...]
+    where: Expr | None
+    keys: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class MarginalTables:
+    """All marginals of the keys over the values on their axes."""
+
+    keys: tuple[Expr, ...]
+    axes: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class WholeGraph:
+    """The graph itself, sealed."""
+
+
+Reads = CellTotals | CellValues | KeyTotals | MarginalTables | WholeGraph

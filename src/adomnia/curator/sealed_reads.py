@@ -9,7 +9,9 @@ from typing import Any
 from adomnia.engines.engine import Engine, Request
 from adomnia.mechanisms.row_limit import limit_histogram, limit_rows
 from adomnia.privacy.reads import CellTotals, CellValues, KeyTotals, MarginalTables, Reads
+from adomnia.queries.expression import Expr
 from adomnia.queries.measurement import Counts
+from adomnia.queries.operations import call
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
@@ -18,8 +20,14 @@ __all__ = ["read_sealed"]
 ROWS = Counts((None,))
 
 
-def read_sealed(engine: Engine, table: Table, wanted: Sequence[Reads]) -> list[Sealed[Any]]:
-    """The exact values, sealed; totals of the same rows and cells come from one statement."""
+def read_sealed(
+    engine: Engine, table: Table, wanted: Sequence[Reads], only: Expr | None = None
+) -> list[Sealed[Any]]:
+    """The exact values, sealed; totals of the same rows and cells come from one statement.
+
+    With `only`, other rows are in no table: the statements leave them out.
+    """
+    wanted = [_among(reads, only) for reads in wanted]
     found: dict[int, Sealed[Any]] = {}
     for together in _together(wanted):
         first = wanted[together[0]]
@@ -29,6 +37,14 @@ def read_sealed(engine: Engine, table: Table, wanted: Sequence[Reads]) -> list[S
             parts = [_one(engine, table, first)]
         found.update(zip(together, parts, strict=True))
     return [found[place] for place in range(len(wanted))]
+
+
+def _among(reads: Reads, only: Expr | None) -> Reads:
+    """The same of no other rows; tables of a release have noise for every row (`known.md`)."""
+    if only is None or not isinstance(reads, CellTotals | CellValues | KeyTotals):
+        return reads
+    where = only if reads.where is None else call("and", reads.where, only)
+    return replace(reads, where=where)
 
 
 def _together(wanted: Sequence[Reads]) -> list[list[int]]:

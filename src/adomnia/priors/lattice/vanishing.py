@@ -19,6 +19,7 @@ __all__ = ["fixed", "vanishing"]
 Row = dict[int, int]
 PRIME = (1 << 61) - 1
 SPREAD = 0x9E3779B97F4A7C15
+ENTRIES = 400_000
 
 
 def fixed(matrix: Any) -> list[int]:
@@ -29,13 +30,14 @@ def fixed(matrix: Any) -> list[int]:
 def vanishing(matrix: Any, asked: Any) -> list[int]:
     """The numbers of the asked rows that the rows of the matrix determine, in whole numbers.
 
-    Rows that were released themselves are found without elimination.
+    Rows that were released themselves are found without elimination, and only these in a matrix
+    of many entries.
     """
-    released = {_up_to_factor(row) for row in _rows(matrix)}
-    wanted = _rows(asked)
+    held, wanted = _rows(matrix), _rows(asked)
+    released = {_up_to_factor(row) for row in held}
     same = [place for place, row in enumerate(wanted) if not row or _up_to_factor(row) in released]
     rest = sorted({*range(len(wanted))} - {*same})
-    if rest:
+    if rest and sum(map(len, held)) <= ENTRIES:
         found = _vanishing(eliminate(matrix), [wanted[place] for place in rest])
         same += [rest[place] for place in found]
     return sorted(same)

@@ -12,6 +12,7 @@ from adomnia.curator.desk import Desk
 from adomnia.engines.engine import Request
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.consistent import choose_table, distances, unit
+from adomnia.privacy.contribution import ROWS
 from adomnia.queries.expression import Column
 from adomnia.queries.grouping import cell_count
 from adomnia.queries.measurement import Counts
@@ -70,7 +71,7 @@ class Consistent:
         if not len(self.moves):
             only: NDArray[np.int64] = self.tables[0].copy()
             return only  # what is public determines it: the data is not read
-        request = Request(self._desk.table, None, self._keys, (COUNTS,))
+        request = Request(self._desk.table, None, self._keys, (ROWS,))
         (sealed,) = self._desk.engine.measure(request)
         share = epsilon / self._desk.policy.neighbors.group
         return choose_table(sealed, self.tables, self.moves, share, places=self._places)

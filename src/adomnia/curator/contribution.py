@@ -54,5 +54,5 @@ def pay(session: Session, sql: str, plan: Plan, name: str) -> Mapping[str, Fract
 def measure(session: Session, plan: Plan) -> tuple[Sealed[NDArray[Any]], ...]:
     """The exact numbers of every step, sealed. The plan's event must be in the ledger by now."""
     question, desk = plan.question, session.desk
-    wanted = tuple(step.measurement for step in plan.steps)
+    wanted = tuple(step.contribution for step in plan.steps if step.contribution is not None)
     return desk.engine.measure(Request(desk.table, question.where, question.keys, wanted))

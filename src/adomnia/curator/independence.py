@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.curator.desk import Desk
 from adomnia.curator.doors import computed
-from adomnia.curator.root import COUNTS, histogram, keys_of, root_square
+from adomnia.curator.root import histogram, keys_of, root_square
 from adomnia.engines.engine import Request
 from adomnia.ledger.reserve import Budgets, Reservation, answered, least, reserve
 from adomnia.mechanisms.root import release_root
+from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.events import Laplace
 from adomnia.queries.expression import Column
 
@@ -80,5 +81,5 @@ def examine(
 
 
 def _measured(desk: Desk, keys: tuple[Column, Column], root: Root, scale: Fraction) -> int:
-    (sealed,) = desk.engine.measure(Request(desk.table, None, keys, (COUNTS,)))
+    (sealed,) = desk.engine.measure(Request(desk.table, None, keys, (ROWS,)))
     return release_root(sealed, root.margins, root.kappa, root.places, scale)

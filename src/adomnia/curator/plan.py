@@ -21,8 +21,11 @@ from adomnia.mechanisms.margin import Noise
 from adomnia.mechanisms.selection import threshold
 from adomnia.priors.known import Known
 from adomnia.priors.sensitivity import PUBLIC, refuse_hopeless, sensitivity
+from adomnia.privacy.contribution import Contribution
 from adomnia.privacy.events import Composed, Event, Free
+from adomnia.privacy.proposal import contribution_of
 from adomnia.privacy.sensitivity import Sensitivity, Setting
+from adomnia.privacy.sensitivity import sensitivity as plain
 from adomnia.queries.grouping import cell_count, visible
 from adomnia.queries.measurement import Counts, Distinct, Measurement, Mode, Moments, Sum
 from adomnia.queries.question import Question
@@ -93,7 +96,15 @@ def make_plan(question: Question, policy: Policy, asked: Asked, known: Known | N
         )
     try:
         strategy = plan_measurements(question)
-        found = [_sensitivity(question, policy, m, known) for m in strategy.measurements]
+        settings = [_setting(question, policy, m) for m in strategy.measurements]
+        added = [
+            contribution_of(m, setting, policy.neighbors)
+            for m, setting in zip(strategy.measurements, settings, strict=True)
+        ]
+        found = [
+            _sensitivity(policy, m, setting, one, known)
+            for m, setting, one in zip(strategy.measurements, settings, added, strict=True)
+        ]
     except ValueError as error:
         raise QuestionError(str(error), "declare a larger step for this attribute") from None
     ways = [_way(question, measurement, asked, known) for measurement in strategy.measurements]
@@ -102,10 +113,13 @@ def make_plan(question: Question, policy: Policy, asked: Asked, known: Known | N
     delta = _delta(question, policy, asked)
     share, scene = asked.share(max(1, paid)), Scene.of(question, policy, known)
     steps = tuple(
-        step_of(measurement, bound, share, delta, scene)
-        if way is None
-        else _derived_step(way, policy, measurement, bound, share)
-        for measurement, (bound, way) in zip(strategy.measurements, pairs, strict=True)
+        replace(
+            step_of(measurement, bound, share, delta, scene)
+            if way is None
+            else _derived_step(way, policy, measurement, bound, share),
+            contribution=one,
+        )
+        for measurement, (bound, way), one in zip(strategy.measurements, pairs, added, strict=True)
     )
     selected = _threshold(steps, policy, delta)
     most, chooses = policy.neighbors.most, policy.neighbors.chooses
@@ -126,21 +140,28 @@ def make_plan(question: Question, policy: Policy, asked: Asked, known: Known | N
     )
 
 
-def _sensitivity(
-    question: Question, policy: Policy, measurement: Measurement, known: Known | None
-) -> Sensitivity:
+def _setting(question: Question, policy: Policy, measurement: Measurement) -> Setting:
     shown = None
     if isinstance(measurement, Mode):
         _refuse_many(question, measurement)
     if isinstance(measurement, Distinct) and not question.open:
         shown = len(visible(question.keys, policy.attributes))  # `reading` releases no others
-    setting = Setting(question.where, question.keys, policy.unit, shown)
+    return Setting(question.where, question.keys, policy.unit, shown)
+
+
+def _sensitivity(
+    policy: Policy,
+    measurement: Measurement,
+    setting: Setting,
+    contribution: Contribution,
+    known: Known | None,
+) -> Sensitivity:
+    """Of what the statement enforces, or, beside exact releases, among tables that agree."""
+    alone = plain(contribution, setting, policy.neighbors)
+    if not known:
+        return alone
     bound = sensitivity(measurement, setting, policy.neighbors, known)
-    if known:
-        refuse_hopeless(bound, sensitivity(measurement, setting, policy.neighbors))
-        return bound
-    if bound.l1 == 0 and not _is_public(question, measurement, policy):
-        return replace(bound, l1=Fraction(1), l2_squared=Fraction(1), exact=False)
+    refuse_hopeless(bound, alone)
     return bound
 
 
@@ -193,16 +214,6 @@ def _groups(found: Derived) -> list[tuple[list[int] | str, str]]:
     return [([places[i] for i in group], str(bound)) for group, bound in found.groups]
 
 
-def _is_public(question: Question, measurement: Measurement, policy: Policy) -> bool:
-    """Whether an exact value may leave: the number of rows, where all neighbours have as many.
-
-    Nothing else is ever answered without noise, even where it could be shown never to change:
-    a slip in such an argument must not open the data.
-    """
-    counts = measurement == Counts((None,)) and question.where is None and not question.keys
-    return counts and policy.neighbors.replaces and policy.neighbors.rows is None
-
-
 def _delta(question: Question, policy: Policy, asked: Asked) -> Fraction | None:
     """The delta that selecting the groups costs; None where all keys have public values."""
     if not question.open:
@@ -230,5 +241,5 @@ def _threshold(steps: tuple[Step, ...], policy: Policy, delta: Fraction | None) 
         return None
     counts = next(step for step in steps if isinstance(step.measurement, Counts))
     assert counts.noise is not None
-    held, group = policy.neighbors.contribution(grouped=True), policy.neighbors.group
+    held, group = policy.neighbors.unit_bounds(grouped=True), policy.neighbors.group
     return threshold(counts.noise.parameter, delta, held.rows * group, held.groups * group)

@@ -25,15 +25,14 @@ from adomnia.mechanisms.mechanism import (
     noisy_quantiles,
 )
 from adomnia.mechanisms.row_limit import limit_histogram, limit_rows
+from adomnia.privacy.contribution import ROWS, Contribution, Ranked, Tally
 from adomnia.queries.grouping import cell_count, visible
-from adomnia.queries.measurement import Counts, Distinct, Mode, Quantile, number, width_of
+from adomnia.queries.measurement import Counts, Distinct, Mode, Quantile, width_of
 from adomnia.queries.ranges import count_cells
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
 __all__ = ["Reading", "Readings", "from_json", "measured", "take", "to_json"]
-
-ROWS = Counts((None,))
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class Readings:
 def take(plan: Plan, table: Table, engine: Engine) -> Readings:
     """Read the data, add the noise. The plan's event must be in the ledger by now."""
     question = plan.question
-    additive = tuple(step.measurement for step in plan.steps if _is_plain(step))
+    additive = tuple(_enforced(step) for step in plan.steps if _is_plain(step))
     request = Request(table, question.where, question.keys, additive)
     if plan.threshold is not None:
         return _keyed(plan, request, engine)
@@ -88,9 +87,15 @@ def measured(engine: Engine, request: Request, most: int | None) -> tuple[Sealed
     """What the request measures, of no more than `most` rows where that is set, sealed."""
     if most is None:
         return engine.measure(request)
-    wanted = (*request.measurements, ROWS)  # in one statement: of the same state of the data
-    *found, rows = engine.measure(replace(request, measurements=wanted))
+    wanted = (*request.contributions, ROWS)  # in one statement: of the same state of the data
+    *found, rows = engine.measure(replace(request, contributions=wanted))
     return tuple(limit_rows(part, rows, most) for part in found)
+
+
+def _enforced(step: Step) -> Contribution:
+    """What the statement enforces, and the step's noise is scaled by."""
+    assert step.contribution is not None
+    return step.contribution
 
 
 def _is_plain(step: Step) -> bool:
@@ -103,10 +108,11 @@ def _derived(step: Step, derived: Derived, request: Request, engine: Engine) -> 
     assert step.noise is not None
     noisy: NDArray[Any] = np.zeros(0, np.int64)  # what is public needs no data at all
     if derived.places is None and derived.counts is not None:
-        (sealed,) = engine.measure(Request(request.table, None, (), (derived.counts,)))
+        cells = Tally(derived.counts.conditions)
+        (sealed,) = engine.measure(Request(request.table, None, (), (cells,)))
         noisy = _with_noise(sealed, step, derived, range(len(derived.counts.conditions)))
     elif derived.places:
-        (sealed,) = engine.measure(replace(request, measurements=(step.measurement,)))
+        (sealed,) = engine.measure(replace(request, contributions=(_enforced(step),)))
         noisy = _with_noise(sealed, step, derived, derived.places)
     values, fitted = derived.fill(noisy)
     widths = None if derived.widths is None else derived.widths * float(step.noise.parameter)
@@ -144,16 +150,16 @@ def _visible(found: Reading, step: Step, request: Request) -> Reading:
 
 
 def _quantile(step: Step, request: Request, engine: Engine, most: int | None) -> Reading:
-    assert isinstance(step.measurement, Quantile)
+    ranked, cells = step.contribution, cell_count(request.keys)
+    assert isinstance(ranked, Ranked)
     assert step.target is not None
-    spread, cells = number(step.measurement.argument), cell_count(request.keys)
-    sealed = engine.histogram(request, step.measurement)
+    sealed = engine.histogram(request, ranked)
     if most is not None:
         sealed = limit_histogram(sealed, most)
     if step.smooth is None:
-        chosen = choose_quantiles(sealed, cells, spread.low, spread.high, step.target, step.eta)
+        chosen = choose_quantiles(sealed, cells, ranked.low, ranked.high, step.target, step.eta)
     else:
-        grid = (spread.low, spread.high)
+        grid = (ranked.low, ranked.high)
         chosen = noisy_quantiles(sealed, cells, grid, step.target, step.smooth)
     return Reading(chosen.reshape(-1, 1), None, np.ones(cells, np.int64), step.eta, law=step.law)
 

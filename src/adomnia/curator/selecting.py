@@ -23,6 +23,7 @@ from adomnia.mechanisms.auction import revenue, revenue_margin
 from adomnia.mechanisms.choosing import choose_largest, choose_price, tell_above
 from adomnia.mechanisms.noisy_max import noisy_max_margin
 from adomnia.mechanisms.sparse_vector import SparseVector
+from adomnia.privacy.contribution import Tally
 from adomnia.privacy.events import AboveThreshold, Auction, NoisyMax
 from adomnia.privacy.loss import Amount, exact
 from adomnia.queries.expression import Column, Expr
@@ -107,7 +108,7 @@ class Door:
     def count(self, counts: Counts) -> Cells:
         """How many rows meet each condition, sealed."""
         desk = self.desk
-        request = Request(desk.table, None, (), (counts,))
+        request = Request(desk.table, None, (), (Tally(counts.conditions),))
         (sealed,) = measured(desk.engine, request, desk.policy.neighbors.most)
         return sealed
 

@@ -14,6 +14,7 @@ from adomnia.mechanisms.admissible import SmoothLaplace
 from adomnia.mechanisms.margin import Noise
 from adomnia.mechanisms.quantile import Target
 from adomnia.priors.sensitivity import PUBLIC
+from adomnia.privacy.contribution import Contribution
 from adomnia.privacy.events import (
     Event,
     Exponential,
@@ -76,6 +77,8 @@ class Step:
     derived: Derived | None = None
     smooth: Smooth | None = None
     rivals: Rivals | None = None
+    contribution: Contribution | None = None
+    """What a row may add: the bound rests on it, and the statement enforces it."""
 
     @property
     def law(self) -> str:

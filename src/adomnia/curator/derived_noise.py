@@ -18,6 +18,7 @@ from adomnia.mechanisms.measuring import NOTHING, WIDEST, Measuring, variance
 from adomnia.mechanisms.noise import add_gaussian, add_laplace
 from adomnia.mechanisms.noisy import Noisy
 from adomnia.mechanisms.randomness import SYSTEM, Bits
+from adomnia.privacy.contribution import Tally
 from adomnia.privacy.events import Free
 from adomnia.privacy.reads import CellTotals, Reads
 from adomnia.queries.measurement import width_of
@@ -49,8 +50,8 @@ class DerivedNoise(Measuring):
         """The counts that are measured; what is public needs no data at all."""
         way, place = self.way, self.place
         if way.places is None and way.counts is not None:
-            return CellTotals(way.counts)
-        return CellTotals(self.measurement, place.where, place.keys) if way.places else None
+            return CellTotals(Tally(way.counts.conditions))
+        return CellTotals(self.contribution, place.where, place.keys) if way.places else None
 
     @property
     def width(self) -> float:

@@ -8,14 +8,12 @@ from typing import Any
 
 from adomnia.engines.engine import Engine, Request
 from adomnia.mechanisms.row_limit import limit_histogram, limit_rows
+from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.reads import CellTotals, CellValues, KeyTotals, MarginalTables, Reads
-from adomnia.queries.measurement import Counts
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
 __all__ = ["read_sealed"]
-
-ROWS = Counts((None,))
 
 
 def read_sealed(engine: Engine, table: Table, wanted: Sequence[Reads]) -> list[Sealed[Any]]:
@@ -44,22 +42,22 @@ def _together(wanted: Sequence[Reads]) -> list[list[int]]:
 
 def _totals(engine: Engine, table: Table, group: Sequence[Any]) -> Sequence[Sealed[Any]]:
     first = group[0]
-    measurements = tuple(reads.measurement for reads in group)
-    request = Request(table, first.where, first.keys, measurements, first.grouping)
+    contributions = tuple(reads.contribution for reads in group)
+    request = Request(table, first.where, first.keys, contributions, first.grouping)
     if first.most is None:
         return engine.measure(request)
     # In one statement, so that the rows are counted in the same state of the data.
-    *parts, rows = engine.measure(replace(request, measurements=(*measurements, ROWS)))
+    *parts, rows = engine.measure(replace(request, contributions=(*contributions, ROWS)))
     return [limit_rows(part, rows, first.most) for part in parts]
 
 
 def _one(engine: Engine, table: Table, reads: Reads) -> Sealed[Any] | Any:
     if isinstance(reads, CellValues):
         request = Request(table, reads.where, reads.keys, ())
-        sealed = engine.histogram(request, reads.quantile)
+        sealed = engine.histogram(request, reads.ranked)
         return sealed if reads.most is None else limit_histogram(sealed, reads.most)
     if isinstance(reads, KeyTotals):
-        return engine.keyed(Request(table, reads.where, reads.keys, reads.measurements))
+        return engine.keyed(Request(table, reads.where, reads.keys, reads.contributions))
     if isinstance(reads, MarginalTables):
         return engine.contingency(table, reads.keys, reads.axes)
     raise TypeError("a table has no graph")

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from adomnia.engines.contingency import Axes, Contingency
+from adomnia.privacy.contribution import Contribution, Ranked
 from adomnia.queries.expression import Expr
-from adomnia.queries.measurement import Measurement, Quantile
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
@@ -33,7 +33,9 @@ Keyed = Sealed[tuple[list[tuple[Any, ...]], NDArray[Any]]]
 
 @dataclass(frozen=True)
 class Request:
-    """What one question needs of the data: rows, keys, and measurements over each cell.
+    """What one question needs of the data: rows, keys, and what a row may add to its cell.
+
+    The statement enforces each contribution. Without any, rows are counted, all that a unit keeps.
 
     The keys after `grouping` of them are no groups of the question: a mode counts every value in
     each of its groups, and a unit is bounded in these.
@@ -42,7 +44,7 @@ class Request:
     table: Table
     where: Expr | None
     keys: tuple[Expr, ...]
-    measurements: tuple[Measurement, ...]
+    contributions: tuple[Contribution, ...]
     grouping: int | None = None
 
     @property
@@ -77,15 +79,15 @@ class Engine(Protocol):
         ...
 
     def measure(self, request: Request) -> tuple[Cells, ...]:
-        """For each measurement its components, for every cell of the keys' public domain."""
+        """For each contribution its components, for every cell of the keys' public domain."""
         ...
 
-    def histogram(self, request: Request, quantile: Quantile) -> Histogram:
-        """In each cell, the values of the quantile's expression with their counts."""
+    def histogram(self, request: Request, ranked: Ranked) -> Histogram:
+        """In each cell, the values that have ranks with their counts."""
         ...
 
     def keyed(self, request: Request) -> Keyed:
-        """The components of all measurements side by side, for every key that occurs."""
+        """The components of all contributions side by side, for every key that occurs."""
         ...
 
     def contingency(self, table: Table, keys: tuple[Expr, ...], axes: Axes) -> Contingency:

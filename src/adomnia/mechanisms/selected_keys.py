@@ -48,7 +48,7 @@ class SelectedKeys:
     def reads(self) -> Reads:
         """Everything that is measured, of every key that occurs."""
         place = self.parts[0].place
-        wanted = tuple(part.measurement for part in self.parts)
+        wanted = tuple(part.contribution for part in self.parts)
         return KeyTotals(wanted, place.where, place.keys)
 
     def release(self, sealed: Sealed[Any] | None, bits: Bits = SYSTEM) -> Measured:

@@ -128,3 +128,40 @@ def test_every_note_has_a_name_of_its_own():
 def test_what_a_note_says_it_is_checked_by_exists(note):
     named = re.findall(r"`((?:tests|benchmarks)/[\w/.]+)`", note.read_text("utf-8"))
     assert all((TOP / path).exists() for path in named), named
+
+
+READING = {"measure", "histogram", "keyed", "contingency", "snapshot", "read_sealed", "unseal"}
+"""Calls by which exact values are read of an engine, or opened."""
+READERS = ("engines/", "mechanisms/", "curator/sealed_reads.py", "curator/desk.py")
+AUDITOR = ("curator/audited.py",)
+"""Who sees exact values by another protocol, for the curator's own eyes."""
+OTHERS = ("marginals/", "cli/audit/influence.py", "audit/")
+"""Where a function of its own is called `measure`."""
+
+
+def calls(tree: ast.AST) -> set[str]:
+    """The names of everything that is called, without what they are called on."""
+    found = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return {getattr(func, "attr", None) or getattr(func, "id", "") for func in found}
+
+
+def test_only_spending_reads_what_is_sealed():
+    """What the contracts say of imports holds of attributes too: nobody else asks an engine."""
+    source = TOP / "src/adomnia"
+    for file in sorted(source.rglob("*.py")):
+        name = str(file.relative_to(source))
+        found = calls(ast.parse(file.read_text("utf-8"))) & READING
+        own = {"measure"} if name.startswith(OTHERS) else set()
+        if not name.startswith((*READERS, *AUDITOR)):
+            assert found <= own, f"{name} reads exact values: {found}"
+
+
+def test_nobody_else_reserves_or_lets_read():
+    """A desk is read, and a debit made, in one function of one file."""
+    source = TOP / "src/adomnia"
+    for file in sorted(source.rglob("*.py")):
+        tree = ast.parse(file.read_text("utf-8"))
+        names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+                 for alias in node.names if node.module == "adomnia.ledger.reserve"}  # fmt: skip
+        if {"reserve", "answered"} & names:
+            assert file == source / "curator/spend.py"

@@ -27,13 +27,14 @@ from adomnia.curator.spend import Payer, Use, spend
 from adomnia.errors import QuestionError
 from adomnia.ledger.account import RELEASED
 from adomnia.marginals import release as core
+from adomnia.marginals.cost import total_is_public
 from adomnia.marginals.fourier import METHODS, Options, release_fourier
 from adomnia.marginals.promise import Promise
 from adomnia.marginals.workload import Subset, Workload, up_to_ways
 from adomnia.privacy import events
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
-from adomnia.privacy.premises import ExactReleasesHold, Premise
+from adomnia.privacy.premises import ExactReleasesHold, Premise, RowsStay
 from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.canonical import digest
 from adomnia.queries.expression import Column
@@ -229,6 +230,8 @@ def _mechanism(
     """The mechanism of the order's method: what is measured is what was priced."""
     order, workload = planned.order, planned.workload
     premises: tuple[Premise, ...] = (ExactReleasesHold(),) if planned.priors else ()
+    if planned.among is None and total_is_public(_neighbors(desk, workload)):
+        premises = (*premises, RowsStay())  # the number of rows comes out as it is
     if planned.among is not None:
         moved = Fraction(planned.among.unit * desk.policy.neighbors.group)
         return DrawnTable(

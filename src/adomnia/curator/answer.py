@@ -16,7 +16,7 @@ from adomnia.curator.reading import Reading, Readings
 from adomnia.privacy.events import Free
 from adomnia.queries.grouping import key_rows
 from adomnia.queries.measurement import Mode, Quantile
-from adomnia.queries.post import interval, reckon, statistics
+from adomnia.queries.post import interval, known_beforehand, reckon, statistics
 from adomnia.queries.question import Apply, Given, Post, Question
 from adomnia.queries.ranges import Day, Range, show
 from adomnia.schema.table import Attribute
@@ -104,7 +104,7 @@ def tabulate(
     noisy = {
         output.name: (output.value, sure.get(len(used), found))
         for output in question.outputs
-        if (used := statistics(output.value))
+        if (used := statistics(output.value)) or known_beforehand(output.value)
     }
     rows = [
         _row(question, keys, cell, found, noisy.values())
@@ -113,7 +113,8 @@ def tabulate(
     rows = arrange(question, rows)
     names = tuple(output.name for output in question.outputs)
     margins = {name: [row.margins[i] for row in rows] for i, name in enumerate(noisy)}
-    return Table(names, [row.values for row in rows], margins, _notes(plan, readings.parts))
+    notes = (*question.notes, *_notes(plan, readings.parts))
+    return Table(names, [row.values for row in rows], margins, notes)
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,9 @@ def _margin(post: Post, keys: tuple[Any, ...], cell: int, found: list[Estimate])
     if isinstance(post, Given):
         return found[post.index].margins[cell]
     used = statistics(post)
-    if not used or any(found[index].in_rows for index in used):
+    if not used:
+        return 0.0  # it is known beforehand
+    if any(found[index].in_rows for index in used):
         return None  # a rank's margin says nothing of the values around it
     boxes = [_box(estimate, cell) for estimate in found]
     value = reckon(post, keys, [estimate.values[cell] for estimate in found])

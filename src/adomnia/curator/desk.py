@@ -23,7 +23,7 @@ from adomnia.errors import AdomniaError, PolicyError
 from adomnia.priors.known import Known
 from adomnia.privacy.loss import exact
 from adomnia.queries.question import Question
-from adomnia.queries.sql.bind import bind
+from adomnia.queries.sql.bind import interpret, refused
 from adomnia.schema.table import Table
 
 __all__ = ["Desk"]
@@ -71,6 +71,13 @@ class Desk:
 
         It is remembered for this analyst alone: how long it takes tells of nobody else.
         """
+        question = self.interpret(sql, analyst)
+        if question.refusal is not None:
+            raise refused(sql, question.refusal)
+        return question
+
+    def interpret(self, sql: str, analyst: str = CURATOR) -> Question:
+        """The same, also where a comparison is never true: values may be examples still."""
         return self._binders(analyst)(sql)
 
     def version(self) -> str:
@@ -105,7 +112,7 @@ class Desk:
         self.journal.close()
 
     def _bound(self, sql: str) -> Question:
-        return bind(sql, self.table, tuple(self.engine.columns()))
+        return interpret(sql, self.table, tuple(self.engine.columns()))
 
     def _recall(self, analyst: str, statement: str, body: Mapping[str, Any]) -> list[Told]:
         try:

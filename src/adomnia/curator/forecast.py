@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from adomnia.curator.described import describe
 from adomnia.curator.estimate import estimates
 from adomnia.curator.plan import Plan, Step
 from adomnia.curator.reading import Reading, Readings
@@ -24,11 +25,12 @@ from adomnia.privacy.events import (
     SmoothNoise,
     loss,
 )
+from adomnia.queries.grouping import cell_count
 from adomnia.queries.measurement import width_of
 from adomnia.queries.post import statistics
-from adomnia.queries.question import Given
+from adomnia.queries.question import Given, Question
 
-__all__ = ["Forecast", "cost_of", "forecast", "search"]
+__all__ = ["Forecast", "cost_of", "forecast", "forecast_free", "search"]
 
 CLOSE = Fraction(101, 100)
 """An epsilon is looked for to within one part in a hundred."""
@@ -105,6 +107,13 @@ def forecast(plan: Plan, confidence: float) -> Forecast:
     )
 
 
+def forecast_free(question: Question, confidence: float) -> Forecast:
+    """The forecast of an answer that is the same whatever the data."""
+    margins = {column.name: 0.0 for column in describe(question) if column.is_noisy}
+    cells = 0 if question.empty else cell_count(question.keys)
+    return Forecast(cost_of(Free()), "none", (), dict(margins), confidence, cells)
+
+
 def _row_level(plan: Plan, confidence: float) -> dict[str, Any]:
     """The margins that protecting single rows would have, and how much wider units make them."""
     if plan.row_level is None:
@@ -155,8 +164,6 @@ def _mechanism(plan: Plan) -> str:
 
 
 def _cells(plan: Plan) -> int:
-    from adomnia.queries.grouping import cell_count  # noqa: PLC0415
-
     return 0 if plan.question.open else cell_count(plan.question.keys)
 
 

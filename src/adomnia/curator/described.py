@@ -69,7 +69,8 @@ def without_data(question: Question, attributes: Mapping[str, Attribute]) -> Tab
         for _, keys in cells
     ]
     found = [row.values for row in arrange(question, rows)]
-    return Table(names, found, {name: [0.0] * len(found) for name in noisy}, question.notes)
+    margins: dict[str, list[float | None]] = {name: [0.0] * len(found) for name in noisy}
+    return Table(names, found, margins, question.notes, dict.fromkeys(noisy, "value"))
 
 
 def _type(question: Question, post: Post) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,10 @@ from adomnia.queries.question import Statistic
 from adomnia.queries.ranges import cells, show
 from adomnia.queries.strategy import condition_of
 
-__all__ = ["Estimate", "estimates"]
+__all__ = ["Estimate", "Unit", "estimates"]
+
+Unit = Literal["value", "rows", "share"]
+"""In what a margin is: as the value itself, in rows, or in shares of all rows."""
 
 Floats = NDArray[np.float64]
 LARGEST = 10**300
@@ -37,13 +40,13 @@ LARGEST = 10**300
 class Estimate:
     """A statistic in each cell, and how far off it is at the asked confidence.
 
-    `in_rows`: the margin is of the value's rank or count, not of the value. None: no margin holds
-    on all data.
+    `unit` says in what: in the unit of the `value`, or in `rows`, by which its rank or its count is
+    off. A margin is None where none holds on all data.
     """
 
     values: list[Any]
     margins: Sequence[float | None]
-    in_rows: bool = False
+    unit: Unit = "value"
 
 
 def estimates(plan: Plan, readings: Readings, confidence: float) -> list[Estimate]:
@@ -114,9 +117,9 @@ def _quantile(step: Step, reading: Reading, confidence: float) -> Estimate:
     spread = number(step.measurement.argument)
     values = [_scaled(int(value), spread.step) for value in reading.values[:, 0]]
     if reading.law:
-        return Estimate(values, [None] * len(values), in_rows=True)
+        return Estimate(values, [None] * len(values), "rows")
     rows = rank_margin(spread.width + 1, reading.eta, step.target, confidence)
-    return Estimate(values, [rows] * len(values), in_rows=True)
+    return Estimate(values, [rows] * len(values), "rows")
 
 
 def _mode(measurement: Mode, reading: Reading, confidence: float) -> Estimate:
@@ -125,7 +128,7 @@ def _mode(measurement: Mode, reading: Reading, confidence: float) -> Estimate:
     listed = cells(spread)
     rows = mode_margin(len(listed), reading.eta, confidence)
     values = [show(spread, listed[int(place)]) for place in reading.values[:, 0]]
-    return Estimate(values, [rows] * len(values), in_rows=True)
+    return Estimate(values, [rows] * len(values), "rows")
 
 
 # Moments

@@ -155,6 +155,7 @@ class GraphSession:
                 "argument": bound.argument,
             },
             "margins": {"n": _margin(event, confidence_of(confidence))},
+            "margin_units": {"n": "value"},
             "confidence": confidence,
         }
 
@@ -276,6 +277,7 @@ def _answer(record: Mapping[str, Any], granted: Granted, event: Event) -> Answer
         least(granted.remaining),
         granted.receipt,
         (*record["notes"], *(repeated if granted.repeated else ())),
+        {record["columns"][-1]: "value"},
     )
 
 

@@ -218,6 +218,7 @@ def _told(
         least(granted.remaining),
         granted.receipt,
         (*table.notes, *notes),
+        table.margin_units,
     )
 
 

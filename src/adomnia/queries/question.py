@@ -26,9 +26,6 @@ __all__ = [
 ]
 
 
-_RANKED = ("quantile", "min", "max", "mode")
-
-
 @dataclass(frozen=True)
 class Statistic:
     """One aggregate over the rows of a cell.
@@ -131,16 +128,6 @@ class Question:
     def public(self) -> bool:
         """Whether the answer is the same for all data: it needs none, and costs nothing."""
         return self.empty or self.never or not (self.statistics or self.open)
-
-    @property
-    def ranked(self) -> frozenset[str]:
-        """The columns that are quantiles and modes: their margins count rows."""
-        return frozenset(
-            output.name
-            for output in self.outputs
-            if isinstance(output.value, Given)
-            and self.statistics[output.value.index].kind in _RANKED
-        )
 
     @property
     def open(self) -> bool:

@@ -259,6 +259,6 @@ def _listed(spread: Range, values: list[Any]) -> str:
 
 
 def _quoted(value: Any) -> str:
-    text = str(value)
+    text = "".join(sign if sign.isprintable() else " " for sign in str(value))
     short = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
     return "'" + short.replace("'", "''") + "'" if isinstance(value, str) else short

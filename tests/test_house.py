@@ -130,7 +130,7 @@ def test_what_a_note_says_it_is_checked_by_exists(note):
     assert all((TOP / path).exists() for path in named), named
 
 
-READING = {".measure", ".histogram", ".keyed", ".contingency", ".snapshot", "read_sealed", "unseal"}
+READING = {".measure", ".histogram", ".keyed", ".contingency", "read_sealed", "unseal"}
 """Calls by which exact values are read of an engine, or opened."""
 READERS = ("engines/", "mechanisms/", "curator/sealed_reads.py", "curator/desk.py")
 AUDITOR = ("curator/audited.py",)

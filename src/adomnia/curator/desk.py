@@ -20,7 +20,7 @@ from adomnia.priors.known import Known
 from adomnia.privacy.premises import Facts
 from adomnia.privacy.reads import Reads
 from adomnia.queries.question import Question
-from adomnia.queries.sql.bind import bind
+from adomnia.queries.sql.bind import interpret, refused
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
@@ -60,6 +60,13 @@ class Desk:
 
         It is remembered for this analyst alone: how long it takes tells of nobody else.
         """
+        question = self.interpret(sql, analyst)
+        if question.refusal is not None:
+            raise refused(sql, question.refusal)
+        return question
+
+    def interpret(self, sql: str, analyst: str = CURATOR) -> Question:
+        """The same, also where a comparison is never true: values may be examples still."""
         return self._binders(analyst)(sql)
 
     def version(self) -> str:
@@ -97,7 +104,7 @@ class Desk:
         self.journal.close()
 
     def _bound(self, sql: str) -> Question:
-        return bind(sql, self.table, tuple(self.engine.columns()))
+        return interpret(sql, self.table, tuple(self.engine.columns()))
 
 
 @contextmanager

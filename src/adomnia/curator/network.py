@@ -180,6 +180,7 @@ class GraphSession:
                 "argument": bound.argument,
             },
             "margins": {"n": _margin(event, confidence_of(confidence))},
+            "margin_units": {"n": "value"},
             "confidence": confidence,
         }
 
@@ -307,6 +308,7 @@ def _answer(paid: Paid, event: Event) -> Answer:
         paid.remaining,
         paid.receipt,
         (*told.notes, *(again if paid.repeated else ())),
+        {told.columns[-1]: "value"},
     )
 
 

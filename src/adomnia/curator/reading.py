@@ -32,7 +32,7 @@ from adomnia.queries.ranges import count_cells
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
-__all__ = ["Reading", "Readings", "from_json", "measured", "take", "to_json"]
+__all__ = ["Reading", "Readings", "from_json", "measured", "prepare", "take", "to_json"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,12 @@ def take(plan: Plan, table: Table, engine: Engine) -> Readings:
         else:
             parts.append(_visible(_noisy(step, next(sealed)), step, request))
     return Readings(tuple(parts))
+
+
+def prepare(plan: Plan, table: Table, engine: Engine) -> None:
+    """Refuse what cannot be read safely, before anything is paid; no row is looked at."""
+    wanted = tuple(_enforced(step) for step in plan.steps)
+    engine.prepare(Request(table, plan.question.where, plan.question.keys, wanted))
 
 
 def measured(engine: Engine, request: Request, most: int | None) -> tuple[Sealed[Any], ...]:

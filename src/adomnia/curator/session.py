@@ -71,6 +71,7 @@ class Session:
         asked = _asked(epsilon, rho, delta, error)
         watch = watch or Watch()
         plan = self._plan(sql, asked)
+        reading.prepare(plan, self.desk.table, self.desk.engine)
         watch.stage("planned")
         version, shape = self.desk.version(), plan.shape  # of before the data is read
         known = reuse(plan, self.desk.known(self.analyst))

@@ -90,7 +90,9 @@ RELATIONS = {
     "units": Neighbors("unbounded", 3),
     "units in groups": Neighbors("bounded", 4, groups=2, each=2),
 }
-PAIRS = 4
+PAIRS = 3
+SERVED = ("bounded", "units in groups")
+"""Relations for which PostgreSQL is asked too."""
 
 
 # Neighbours
@@ -145,7 +147,7 @@ def opened():
     found, chance, seen = {}, random.Random(5), set()
     with ExitStack() as stack:
         for name, near in RELATIONS.items():
-            for make, many in ((from_database, PAIRS), (from_postgres, 1)):
+            for make, many in ((from_database, PAIRS), (from_postgres, name in SERVED)):
                 for _ in range(many):
                     engines = tuple(
                         stack.enter_context(make(rows, TYPES, DOMAINS))[0]

@@ -13,7 +13,7 @@ from adomnia.curator.doors import CURATOR
 from adomnia.curator.knowledge import Knowledge
 from adomnia.curator.memory import Memory
 from adomnia.curator.policy import Policy, line_of
-from adomnia.curator.sealed_reads import read_sealed
+from adomnia.curator.sealed_reads import prepare_sealed, read_sealed
 from adomnia.curator.source import open_engine, read_public
 from adomnia.errors import PolicyError
 from adomnia.priors.known import Known
@@ -83,9 +83,10 @@ class Desk:
         """What this analyst has been told of this version of the data, and what everybody was."""
         return Memory(self.journal, self.policy, analyst, version)
 
-    def ready(self) -> None:
-        """Open the engine anew where it has died, before anything is paid."""
+    def ready(self, wanted: Sequence[Reads]) -> None:
+        """Open the engine anew where it has died, and refuse what it cannot compute safely."""
         self.engine.ready()
+        prepare_sealed(self.engine, self.table, wanted)
 
     def facts(self) -> Facts:
         """What is the same on all neighbours: which state of the data, which kind of source."""

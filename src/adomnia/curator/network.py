@@ -100,7 +100,7 @@ class Network(Closing):
             self._read = (version, read_graph(self._edges, self._nodes, self.schema))
         return self._read[1]
 
-    def ready(self) -> None:
+    def ready(self, wanted: Sequence[Reads]) -> None:
         """Read the files, so that what they are not is said before anything is paid."""
         self.graph()
 

@@ -13,7 +13,7 @@ from adomnia.privacy.reads import CellTotals, CellValues, KeyTotals, MarginalTab
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
-__all__ = ["read_sealed"]
+__all__ = ["prepare_sealed", "read_sealed"]
 
 
 def read_sealed(engine: Engine, table: Table, wanted: Sequence[Reads]) -> list[Sealed[Any]]:
@@ -27,6 +27,24 @@ def read_sealed(engine: Engine, table: Table, wanted: Sequence[Reads]) -> list[S
             parts = [_one(engine, table, first)]
         found.update(zip(together, parts, strict=True))
     return [found[place] for place in range(len(wanted))]
+
+
+def prepare_sealed(engine: Engine, table: Table, wanted: Sequence[Reads]) -> None:
+    """Refuse what cannot be computed safely, before anything is paid; no row is looked at."""
+    for reads in wanted:
+        engine.prepare(_request(table, reads))
+
+
+def _request(table: Table, reads: Reads) -> Request:
+    if isinstance(reads, CellTotals):
+        return Request(table, reads.where, reads.keys, (reads.contribution,), reads.grouping)
+    if isinstance(reads, CellValues):
+        return Request(table, reads.where, reads.keys, (reads.ranked,))
+    if isinstance(reads, KeyTotals):
+        return Request(table, reads.where, reads.keys, reads.contributions)
+    if isinstance(reads, MarginalTables):
+        return Request(table, None, reads.keys, ())
+    raise TypeError("a table has no graph")
 
 
 def _together(wanted: Sequence[Reads]) -> list[list[int]]:
@@ -52,12 +70,10 @@ def _totals(engine: Engine, table: Table, group: Sequence[Any]) -> Sequence[Seal
 
 
 def _one(engine: Engine, table: Table, reads: Reads) -> Sealed[Any] | Any:
+    request = _request(table, reads)
     if isinstance(reads, CellValues):
-        request = Request(table, reads.where, reads.keys, ())
         sealed = engine.histogram(request, reads.ranked)
         return sealed if reads.most is None else limit_histogram(sealed, reads.most)
-    if isinstance(reads, KeyTotals):
-        return engine.keyed(Request(table, reads.where, reads.keys, reads.contributions))
     if isinstance(reads, MarginalTables):
         return engine.contingency(table, reads.keys, reads.axes)
-    raise TypeError("a table has no graph")
+    return engine.keyed(request)

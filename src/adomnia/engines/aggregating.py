@@ -56,6 +56,13 @@ class Aggregating(ABC):
         """The engine for one question: what is read through it is of one moment."""
         yield self
 
+    def prepare(self, request: Request) -> None:
+        """Write the statements and run none: what cannot be written is refused unpaid."""
+        self._aggregates(request)
+        for one in request.contributions:
+            if isinstance(one, Ranked):
+                listing(request, one, self._types, self._dialect)
+
     def measure(self, request: Request) -> tuple[Cells, ...]:
         """One pass over the rows; components of each contribution on all cells, sealed."""
         statement = self._aggregates(request)

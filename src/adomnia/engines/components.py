@@ -54,6 +54,7 @@ def aggregates_of(
         return (Aggregate(text, "distinct"),)
     if isinstance(contribution, DistinctValues):
         return (Aggregate(f"COUNT(DISTINCT {texts.of(contribution.argument)})", "distinct"),)
+    texts.of(contribution.argument)  # it is listed by another statement, and can be written
     return ()
 
 

@@ -78,6 +78,10 @@ class Engine(Protocol):
         """The engine for one question: what is read through it is of one moment."""
         ...
 
+    def prepare(self, request: Request) -> None:
+        """Refuse what cannot be computed safely, whatever the rows; reads none of them."""
+        ...
+
     def measure(self, request: Request) -> tuple[Cells, ...]:
         """For each contribution its components, for every cell of the keys' public domain."""
         ...

@@ -119,6 +119,8 @@ class Texts:
         """A call on arguments that are made small enough, in more than 64 bits where it must be."""
         args, extents = [self.of(arg) for arg in call.args], [self.extent(a) for a in call.args]
         if call.op in _SIZES:
+            if any(isinstance(part, int) and abs(part) > LIMIT for part in call.params):
+                raise _foreign("a factor is too large")
             sizes = _SIZES[call.op](call)
             pairs = [self._small(*pair) for pair in zip(args, extents, sizes, strict=False)]
             args, extents = [text for text, _ in pairs], [extent for _, extent in pairs]

@@ -78,7 +78,7 @@ def _tallies(counts: Counts, setting: Setting) -> Iterator[Tally]:
     their number."""
     yield Tally(counts.conditions)
     found = patterns(counts.conditions, setting.where) if len(counts.conditions) > 1 else None
-    if found is None:
+    if not found:
         return
     if len(counts.conditions) <= MAX_BITS and len(found) <= MAX_PATTERNS:
         yield Tally(counts.conditions, tuple(sorted(found, key=lambda one: (sum(one), one))))

@@ -78,6 +78,7 @@ class Desk:
 
         Where the policy declares a version, the data is what the curator says it is.
         """
+        self.engine.ready()
         declared = self.policy.version
         seen = self.engine.version() if declared is None else f"declared {declared}"
         facts = f"{self.policy.digest}:{seen}"

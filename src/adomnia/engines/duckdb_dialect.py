@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adomnia.engines.dialect import Dialect, Pairs
+from adomnia.engines.duckdb_values import total
+from adomnia.errors import PolicyError
 from adomnia.queries.ranges import Day, Number, Range, Text, Truth
 
 __all__ = ["DUCKDB", "DuckDBDialect"]
@@ -39,13 +41,22 @@ class DuckDBDialect(Dialect):
         return "moment" if name.startswith("TIMESTAMP") else "other"
 
     def read(self, name: str, declared: str) -> str:
-        """A column of a database: text without its collation, and so is what may hold some."""
+        """A column of a database, NULL where it holds what is no value of its type.
+
+        Text is without its collation, and so is what may hold some.
+        """
         column = self.quoted(name)
+        value = total(column, declared)
+        if value is None:
+            raise PolicyError(
+                f"the column {name!r} is a {declared}, which may hold what has no text",
+                "leave it out in a table of its own, or store it as text",
+            )
         if declared == "VARCHAR":
             return f"{column} COLLATE C AS {column}"
         if declared.endswith((")", "]")) and self.family(declared) == "other":
-            return f"TRY_CAST({column} AS VARCHAR) COLLATE C AS {column}"
-        return column
+            return f"TRY_CAST({value} AS VARCHAR) COLLATE C AS {column}"
+        return f"{value} AS {column}"
 
     # Safe casts
 

@@ -19,10 +19,6 @@ def decimals(kind, numbers):
     return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(data)])
 
 
-def texts(kind):
-    return lambda bad: pa.array([b"xa", b"b", bad, None], pa.binary()).cast(pa.binary()).view(kind)
-
-
 SCALARS = {
     # a type: how to make an array of four values, and hostile ones for the third
     "text": (lambda v: pa.array([b"xa", b"b", v, b"c"], pa.binary()).view(pa.string()),

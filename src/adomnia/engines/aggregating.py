@@ -40,6 +40,11 @@ class Aggregating(ABC):
     def _arrays(self, statement: str) -> Sequence[NDArray[Any]]:
         """The columns of a statement, for answers that may be long."""
 
+    @property
+    def row_count_is_stable(self) -> bool:
+        """Whether the number of rows is the same whatever stands in them: so it is in a table."""
+        return True
+
     def columns(self) -> Mapping[str, str]:
         """The names of the table's columns and their declared types."""
         return self._types

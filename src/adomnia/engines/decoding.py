@@ -20,7 +20,7 @@ FAR = 106_000_000
 """A day or a moment so many days from 1970, some 290,000 years, is none."""
 
 DAY = 86_400
-PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 LONGEST = 9_200_000_000_000_000_000
 
 INTERVAL, UUID = "INTERVAL", "UUID"
@@ -56,13 +56,11 @@ def _between(array: Any, low: int, high: int) -> Any:
 
 
 def _text(array: Any) -> Any:
-    large = array.type not in (pa.string(), pa.binary())
-    array = array.cast(pa.large_string() if large else pa.string())
     try:
         array.validate(full=True)
     except pa.ArrowInvalid:
         raw = array.cast(pa.large_binary()).to_pylist()
-        return _where(pa.array([None if value is None else _is_text(value) for value in raw]), array)
+        return _where(pa.array([value is not None and _is_text(value) for value in raw]), array)
     return array
 
 
@@ -75,9 +73,6 @@ def _is_text(value: bytes) -> bool:
 
 
 def _day(array: Any) -> Any:
-    if pa.types.is_date64(array.type):
-        array = _floor(array.view(pa.int64()), DAY * 1000)
-        return _between(array, -FAR, FAR).cast(pa.int32()).view(pa.date32())
     return _between(array.view(pa.int32()), -FAR, FAR).view(pa.date32())
 
 
@@ -155,9 +150,6 @@ def _bytes(array: Any) -> Any:
 
 
 def _list(array: Any) -> Any:
-    kind = array.type
-    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
-        array = array.cast(pa.large_list(kind.value_type))
     return _listed(array, decoded(array.values))
 
 
@@ -170,8 +162,7 @@ def _map(array: Any) -> Any:
 def _listed(array: Any, values: Any) -> Any:
     """A list of other values, NULL where it was."""
     offsets = pa.array(array.offsets.to_numpy())  # from_arrays takes no slice of any
-    made = pa.ListArray if offsets.type == pa.int32() else pa.LargeListArray
-    return made.from_arrays(offsets, values, mask=array.is_null())
+    return pa.ListArray.from_arrays(offsets, values, mask=array.is_null())
 
 
 def _struct(array: Any) -> Any:
@@ -180,25 +171,16 @@ def _struct(array: Any) -> Any:
     return pa.StructArray.from_arrays(fields, names, mask=array.is_null())
 
 
-def _of(*names: str) -> Callable[[Any], bool]:
-    """Whether a type is of one of these, as far as this Arrow knows them."""
-    tests = [test for name in names if (test := getattr(pa.types, f"is_{name}", None))]
-    return lambda kind: any(test(kind) for test in tests)
-
-
 _WAYS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
-    (_of("string", "large_string", "string_view"), _text),
-    (_of("binary_view"), lambda array: array.cast(pa.large_binary())),
-    (_of("date"), _day),
-    (_of("time"), _time),
-    (_of("timestamp"), _moment),
-    (_of("decimal"), _decimal),
-    (_of("duration"), lambda array: array.view(pa.int64())),
-    (_of("float16"), lambda array: array.cast(pa.float32())),
-    (_of("dictionary"), lambda array: decoded(array.dictionary_decode())),
-    (_of("run_end_encoded"), lambda array: decoded(pc.run_end_decode(array))),
-    (_of("map"), _map),
-    (_of("list", "large_list", "fixed_size_list", "list_view", "large_list_view"), _list),
-    (_of("struct"), _struct),
+    (pa.types.is_string, _text),
+    (pa.types.is_large_string, _text),
+    (pa.types.is_date32, _day),
+    (pa.types.is_time, _time),
+    (pa.types.is_timestamp, _moment),
+    (pa.types.is_decimal, _decimal),
+    (pa.types.is_float16, lambda array: array.cast(pa.float32())),
+    (pa.types.is_map, _map),
+    (pa.types.is_list, _list),
+    (pa.types.is_struct, _struct),
 )
-"""What is done with an array of each type; those that are not here hold numbers or bytes."""
+"""What is done with an array of each type that Parquet has; the others are numbers or bytes."""

@@ -90,9 +90,7 @@ def _list(value: str, kind: Any, depth: int) -> str | None:
 
 
 def _struct(value: str, kind: Any, depth: int) -> str | None:
-    parts = {
-        name: _whole(f"{value}.{quoted(name)}", inner, depth) for name, inner in kind.children
-    }
+    parts = {name: _whole(f"{value}.{quoted(name)}", inner, depth) for name, inner in kind.children}
     if None in parts.values():
         return None
     made = ", ".join(f"{literal(name)}: {part}" for name, part in parts.items())

@@ -8,6 +8,7 @@ value decides whether one can be read at all (Claim 7): Arrow takes the bytes as
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,7 +94,7 @@ class _Batches:
 
 def _footer(path: Path) -> _File:
     """What is known of a file without a row of it; refused is what no rule can read."""
-    with pq.ParquetFile(path, coerce_int96_timestamp_unit="ms") as opened:
+    with _opened(path) as opened:
         stored, arrow = opened.schema, opened.schema_arrow
         leaves = [stored.column(place) for place in range(len(stored))]
         groups = [opened.metadata.row_group(i) for i in range(opened.metadata.num_row_groups)]
@@ -107,13 +108,26 @@ def _footer(path: Path) -> _File:
     if len({name.lower() for name in names}) < len(names):
         raise PolicyError(f"the file {path.name!r} has two columns of one name", "rename one")
     said = {leaf.path: _meaning(leaf) for leaf in leaves}
-    old = frozenset(
-        leaf.path.split(".")[0] for leaf in leaves if leaf.physical_type == "INT96"
-    )
+    old = frozenset(leaf.path.split(".")[0] for leaf in leaves if leaf.physical_type == "INT96")
     size = sum(group.total_byte_size for group in groups)
     file = _File(path, names, tuple(said.get(name, "") for name in names), old, size, None)
     empty = pa.RecordBatch.from_arrays([_empty(field.type) for field in arrow], names=names)
     return _File(path, names, file.meanings, old, size, _batch(file, empty).schema)
+
+
+_HINT, _NONE = b"ARROW:schema", b"arrow-schema"
+
+
+def _opened(path: Path, unit: str = "ms") -> Any:
+    """A file whose types are those of Parquet. Arrow keeps its own in a footer that it writes, and
+    would turn values into them, which can fail: so it does not find them."""
+    with path.open("rb") as stream:
+        stream.seek(-8, io.SEEK_END)
+        end = stream.read()
+        stream.seek(-8 - int.from_bytes(end[:4], "little"), io.SEEK_END)
+        footer = stream.read().replace(_HINT, _NONE)
+    metadata = pq.read_metadata(io.BytesIO(end[4:] + footer))
+    return pq.ParquetFile(path, metadata=metadata, coerce_int96_timestamp_unit=unit)
 
 
 def _empty(kind: Any) -> Any:
@@ -132,12 +146,12 @@ def _meaning(leaf: Any) -> str:
 def _read(file: _File) -> Iterator[Any]:
     """The rows of a file as its bytes say. INT96 can pass the microseconds of 64 bits, and Arrow
     would let it: so it is read in milliseconds too, which tell."""
-    with pq.ParquetFile(file.path, coerce_int96_timestamp_unit="ms") as opened:
+    with _opened(file.path) as opened:
         coarse = opened.iter_batches(ROWS)
         if not file.old:
             yield from coarse
             return
-        with pq.ParquetFile(file.path, coerce_int96_timestamp_unit="us") as again:
+        with _opened(file.path, "us") as again:
             for batch, fine in zip(coarse, again.iter_batches(ROWS), strict=True):
                 yield _joined(batch, fine)
 

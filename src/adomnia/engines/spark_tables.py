@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 from uuid import uuid4
 
-from adomnia.engines.spark_sessions import Address, address, application, own
+from adomnia.engines.spark_sessions import Address, address, application, own, stopped
 from adomnia.errors import PolicyError
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ class Relation:
     read: Callable[[], DataFrame]
     state: Callable[[], object]
     leave: Callable[[], None]
+
+    def ended(self) -> bool:
+        """Whether the application has ended, or its Java has."""
+        return stopped(self.session.sparkContext)
 
 
 def relation(source: Any, table: str) -> Relation:

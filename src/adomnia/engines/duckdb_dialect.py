@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from adomnia.engines.dialect import Dialect, Pairs
 from adomnia.engines.duckdb_values import total
+from adomnia.engines.literals import literal
+from adomnia.engines.written import DAY, ENDLESS, FAR, NUMBER, SPACES
 from adomnia.errors import PolicyError
 from adomnia.queries.ranges import Day, Number, Range, Text, Truth
 
@@ -63,13 +65,13 @@ class DuckDBDialect(Dialect):
     def number(self, column: str, kind: str) -> str:
         """A column as floating point; infinities and NaN stay."""
         if kind == "text":
-            return f"TRY_CAST(TRIM({column}) AS DOUBLE)"
+            return f"TRY_CAST({_written(column, NUMBER)} AS DOUBLE)"
         numeric = kind in ("integer", "real", "decimal", "boolean")
         return f"CAST({column if numeric else 'NULL'} AS DOUBLE)"
 
     def integer(self, column: str, kind: str) -> str:
         """A column as 64-bit whole numbers, rounded; NULL beyond them."""
-        return f"TRY_CAST({f'TRIM({column})' if kind == 'text' else column} AS BIGINT)"
+        return f"TRY_CAST({_written(column, NUMBER) if kind == 'text' else column} AS BIGINT)"
 
     def truth(self, column: str, kind: str) -> str:
         """A column as truth values."""
@@ -78,8 +80,9 @@ class DuckDBDialect(Dialect):
     def day(self, column: str, kind: str) -> str:
         """A column as days."""
         if kind == "text":
-            moment = f"TRY_CAST(TRY_CAST(TRIM({column}) AS TIMESTAMP) AS DATE)"
-            return f"COALESCE(TRY_CAST(TRIM({column}) AS DATE), {moment})"
+            text = _written(column, f"{DAY}|{ENDLESS}")
+            moment = f"TRY_CAST(TRY_CAST({text} AS TIMESTAMP) AS DATE)"
+            return f"COALESCE(TRY_CAST({text} AS DATE), {moment})"
         if kind == "moment":
             return f"TRY_CAST({column} AS DATE)"
         return column if kind == "date" else "CAST(NULL AS DATE)"
@@ -116,6 +119,13 @@ class DuckDBDialect(Dialect):
     def matches(self, text: str, pattern: str) -> str:
         """Whether a text has a part that matches a regular expression."""
         return f"REGEXP_MATCHES({text}, {self.constant(pattern)})"
+
+
+def _written(column: str, form: str) -> str:
+    """A text without spaces around it, NULL where it is long or not of this form."""
+    text = f"TRIM({column}, {literal(SPACES)})"
+    real = f"LENGTH({text}) <= {FAR} AND REGEXP_MATCHES({text}, {literal(form)})"
+    return f"CASE WHEN {real} THEN {text} END"
 
 
 DUCKDB = DuckDBDialect()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -31,9 +32,10 @@ class Desk:
     """Where a question meets data and budget; sessions sit at it."""
 
     def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
-        self.policy = policy
         with _located(policy, ("data", "source")):
             self.engine = open_engine(policy, source)
+        policy = replace(policy, rows_stay=self.engine.row_count_is_stable)
+        self.policy = policy
         self.table = _table(policy, self.engine.columns())
         with _located(policy, ("privacy", "unit")):
             self.engine.check(self.table)
@@ -74,6 +76,7 @@ class Desk:
 
         Where the policy declares a version, the data is what the curator says it is.
         """
+        self.engine.ready()
         declared = self.policy.version
         seen = self.engine.version() if declared is None else f"declared {declared}"
         facts = f"{self.policy.digest}:{seen}"

@@ -193,7 +193,7 @@ def _setting(question: Question, policy: Policy, measurement: Measurement) -> Se
         _refuse_many(question, measurement)
     if isinstance(measurement, Distinct) and not question.open:
         shown = len(visible(question.keys, policy.attributes))  # no others are released
-    return Setting(question.where, question.keys, policy.unit, shown)
+    return Setting(question.where, question.keys, policy.unit, shown, policy.rows_stay)
 
 
 def _sensitivity(

@@ -274,7 +274,8 @@ def _promise(desk: Desk, planned: Prospect) -> Promise:
 def _neighbors(desk: Desk, workload: Workload) -> Neighbors:
     """The neighbours a release is priced for.
 
-    A row whose value becomes NULL leaves the tables of attributes that are not nullable, so a
+    A row whose value becomes NULL leaves the tables of attributes that are not nullable, and a
+    line of a text file may be read as no row, so a
     changed row is then priced as one that goes and one that comes, and the total is not public.
     With exact releases public, as many rows come and go as induced neighbours differ in.
     """
@@ -288,7 +289,8 @@ def _neighbors(desk: Desk, workload: Workload) -> Neighbors:
                 "ask for them, where the released numbers were given",
             )
         return Neighbors("unbounded", None, rows)
-    stays = all(attributes[name].nullable for name in workload.names)
+    nullable = all(attributes[name].nullable for name in workload.names)
+    stays = nullable and desk.policy.rows_stay
     if stays or not neighbors.replaces:
         return neighbors
     return Neighbors("unbounded", neighbors.rows, 2 * neighbors.group)

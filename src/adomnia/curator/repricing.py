@@ -207,7 +207,7 @@ class Repricing:
         shown = None
         if isinstance(measurement, Distinct) and not part.open:
             shown = len(visible(part.keys, self.policy.attributes))
-        return Setting(part.where, part.keys, self.policy.unit, shown)
+        return Setting(part.where, part.keys, self.policy.unit, shown, self.policy.rows_stay)
 
     def _against(
         self, measurement: Measurement, setting: Setting, outputs: Any, apart: Fraction

@@ -41,11 +41,10 @@ class Aggregating(ABC):
     def _arrays(self, statement: str) -> Sequence[NDArray[Any]]:
         """The columns of a statement, for answers that may be long."""
 
-    row_count_is_stable: bool = True
-    """Whether no row's content can change how many rows the source is read as."""
-
-    def ready(self) -> None:
-        """Open anew what has died."""
+    @property
+    def row_count_is_stable(self) -> bool:
+        """Whether the number of rows is the same whatever stands in them: so it is in a table."""
+        return True
 
     def columns(self) -> Mapping[str, str]:
         """The names of the table's columns and their declared types."""

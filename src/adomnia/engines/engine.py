@@ -64,14 +64,20 @@ class Engine(Protocol):
         """Refuse a table about which no promise can be kept here, without reading rows."""
         ...
 
-    def version(self) -> str:
-        """A text that changes when the data does."""
+    @property
+    def row_count_is_stable(self) -> bool:
+        """Whether the number of rows is the same whatever stands in them."""
         ...
 
-    row_count_is_stable: bool
-
     def ready(self) -> None:
-        """Open anew what has died."""
+        """Open the source anew where it was lost or has changed; no question reads while it is.
+
+        It is called before anything is paid, and reads nothing where all is well.
+        """
+        ...
+
+    def version(self) -> str:
+        """A text that changes when the data does, as of when the engine was last made ready."""
         ...
 
     def snapshot(self) -> AbstractContextManager[Engine]:

@@ -37,13 +37,20 @@ Pattern = tuple[bool, ...]
 class Setting:
     """Where a measurement is taken: of which rows, in which cells, and what names a unit.
 
-    `cells` says how many cells are released, where that is fewer than the keys span.
+    `cells` says how many cells are released, where that is fewer than the keys span. Where rows
+    do not `stay`, one that is changed may be read as none: a line of a text file.
     """
 
     where: Expr | None = None
     keys: tuple[Expr, ...] = ()
     unit: str | None = None
     cells: int | None = None
+    stay: bool = True
+
+    @property
+    def may_leave(self) -> bool:
+        """Whether a changed row may add nothing, whatever is asked of it."""
+        return self.where is not None or not self.stay
 
 
 @dataclass(frozen=True)

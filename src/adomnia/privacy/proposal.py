@@ -91,6 +91,6 @@ def _clamped(measurement: Sum, setting: Setting) -> Clamped:
     low, high, bit = spread.low, spread.high, None
     if isinstance(argument, Column) and spread.values is None and spread.width:
         bit = 1 << (spread.width.bit_length() - 1)
-    alone = setting.where is None and not setting.keys and setting.unit is None
+    alone = not setting.may_leave and not setting.keys and setting.unit is None
     always = alone and low < high and not spread.nullable
     return Clamped(argument, low, high, always, bit)

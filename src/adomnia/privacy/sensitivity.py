@@ -159,12 +159,12 @@ def _turned(tally: Tally, setting: Setting, relation: str) -> int:
     Only the number of all rows is never moved. Everything else moves by at least 1.
     """
     if tally.patterns is not None:
-        return max(1, _farthest(tally.patterns, setting.where is not None))
+        return max(1, _farthest(tally.patterns, setting.may_leave))
     if tally.most is not None:
         return min(len(tally.conditions), 2 * tally.most)
-    if relation in ("attribute", "bit"):
+    if setting.stay and relation in ("attribute", "bit"):
         return _read_together(tally, setting)
-    if setting.where is not None:
+    if setting.may_leave:
         return len(tally.conditions)
     return sum(test is not None for test in tally.conditions)
 
@@ -192,7 +192,7 @@ def _apart(clamped: Clamped, setting: Setting, relation: str) -> int:
     """How far what a row adds can move."""
     low, high, where = clamped.low, clamped.high, setting.where
     width = high - low
-    if not clamped.always or where is not None or setting.keys:
+    if not clamped.always or setting.may_leave or setting.keys:
         low, high = min(low, 0), max(high, 0)
     apart = max(1, high - low)
     name = clamped.argument.name if isinstance(clamped.argument, Column) else None
@@ -201,7 +201,7 @@ def _apart(clamped: Clamped, setting: Setting, relation: str) -> int:
     if name in {column.name for test in (where, *setting.keys) for column in columns(test)}:
         return apart
     bit = min(clamped.bit, max(1, width))  # one that is NULL has no bits, so it stays
-    return bit if where is None else max(bit, abs(clamped.low), abs(clamped.high))
+    return max(bit, abs(clamped.low), abs(clamped.high)) if setting.may_leave else bit
 
 
 # Distinct values and units

@@ -22,6 +22,7 @@ from oracles import PROGRAM, vectors
 from oracles import graver as outside
 from released import Case, case, large_case, mixed_case
 
+from adomnia.priors.effort import STEPS, Effort
 from adomnia.priors.lattice import graver
 from adomnia.priors.moves.solve import solve
 
@@ -34,10 +35,10 @@ class Tally:
     exact: Counter = field(default_factory=Counter)
     all: Counter = field(default_factory=Counter)
 
-    def put(self, asked: Case, time_limit: float) -> None:
+    def put(self, asked: Case, steps: int) -> None:
         """One system, solved and examined."""
         system = system_of(asked.public)
-        bound = solve(system, asked.asked, asked.norm, time_limit=time_limit)
+        bound = solve(system, asked.asked, asked.norm, effort=Effort(steps))
         true = truth(asked.public, asked.asked, asked.norm)
         found = complaints(asked.public, asked.asked, asked.norm, bound, true)
         if found:
@@ -47,10 +48,10 @@ class Tally:
         self.exact[kind] += bound.exact
 
 
-def run(cases: Iterable[Case], time_limit: float = 5.0) -> Tally:
+def run(cases: Iterable[Case], steps: int = STEPS) -> Tally:
     tally = Tally()
     for asked in cases:
-        tally.put(asked, time_limit)
+        tally.put(asked, steps)
     return tally
 
 
@@ -85,14 +86,14 @@ def test_bounds_where_some_values_are_not_given_and_some_rounded():
 
 def test_bounds_in_no_time():
     """Whatever is given up when time is short, the bound holds."""
-    judge(run(map(case, range(550, 650)), time_limit=0.0), exact=0)
+    judge(run(map(case, range(550, 650)), steps=0), exact=0)
     if PROGRAM:
-        judge(run(map(large_case, range(80, 120)), time_limit=0.0), exact=0)
+        judge(run(map(large_case, range(80, 120)), steps=0), exact=0)
 
 
 @pytest.mark.usefixtures("no_graver")
 def test_bounds_without_graver_bases():
-    judge(run(map(case, range(400, 500)), time_limit=0.3), exact=0)
+    judge(run(map(case, range(400, 500)), steps=60_000_000), exact=0)
 
 
 @pytest.mark.skipif(not PROGRAM, reason="4ti2-graver is not installed")
@@ -109,14 +110,14 @@ def test_bounds_of_five_thousand_systems(part):
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_graver")
 def test_bounds_of_many_systems_without_graver_bases():
-    judge(run(map(case, range(6000, 7000)), time_limit=0.5), exact=0)
+    judge(run(map(case, range(6000, 7000)), steps=100_000_000), exact=0)
     if PROGRAM:
-        judge(run(map(large_case, range(1000, 1300)), time_limit=0.5), exact=0)
+        judge(run(map(large_case, range(1000, 1300)), steps=100_000_000), exact=0)
 
 
 @pytest.mark.slow
 def test_bounds_of_many_systems_in_no_time():
-    judge(run(map(case, range(7000, 8000)), time_limit=0.0), exact=0)
+    judge(run(map(case, range(7000, 8000)), steps=0), exact=0)
     judge(run(listable(map(mixed_case, range(1000, 1400)))))
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from adomnia.priors.effort import STEPS, Effort
 from adomnia.priors.lattice.graver import TooLarge, basis
 from adomnia.priors.moves.bricks import bricks_bound
 
@@ -37,7 +38,7 @@ def test_three_histograms(shape, bound):
 def test_three_by_three_by_any_number_with_all_pairs_is_one_bound(layers):
     """The Graver complexity of 3 x 3 is 9; with the weights of its moves the bound is 48."""
     matrix = margins((3, 3, layers), [(0, 1), (1, 2), (0, 2)])
-    assert bricks_bound(matrix, all_cells, time_limit=300) == 48
+    assert bricks_bound(matrix, all_cells, effort=Effort(100 * STEPS)) == 48
 
 
 def test_a_single_total_is_one_exchange():
@@ -71,13 +72,16 @@ def test_the_bound_is_never_below_the_truth(power):
     for _ in range(60):
         matrix, question = random_case(rng)
         try:
-            moves = basis(matrix, time_limit=1.0)
+            moves = basis(matrix, effort=Effort(200_000_000))
         except TooLarge:
             continue
         truth = max((int((np.abs(question @ g) ** power).sum()) for g in moves), default=0)
         for size in (None, lambda i, q=question: norm(q[:, i], power)):
             bound = bricks_bound(
-                matrix, lambda i, j, q=question: norm(q[:, i] - q[:, j], power), 0.5, size
+                matrix,
+                lambda i, j, q=question: norm(q[:, i] - q[:, j], power),
+                Effort(100_000_000),
+                size,
             )
             if bound is not None:
                 assert bound**power >= truth
@@ -85,5 +89,6 @@ def test_the_bound_is_never_below_the_truth(power):
     assert compared > 30
 
 
-def test_time_runs_out_without_a_bound():
-    assert bricks_bound(margins((4, 4, 4), [(0, 1), (1, 2), (0, 2)]), all_cells, 0.2) is None
+def test_steps_run_out_without_a_bound():
+    cube = margins((4, 4, 4), [(0, 1), (1, 2), (0, 2)])
+    assert bricks_bound(cube, all_cells, Effort(40_000_000)) is None

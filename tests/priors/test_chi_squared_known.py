@@ -11,6 +11,7 @@ import pytest
 from test_chi_squared import MARGINS, longest, weights
 
 from adomnia.priors.chi_squared import root, square, square_known
+from adomnia.priors.effort import STEPS, Effort
 from adomnia.priors.shapes import margins as marginal_rows
 from adomnia.priors.system import System
 
@@ -61,7 +62,7 @@ def test_a_third_histogram_can_cost_more():
     margins = ((60, 60), (40, 40, 40))
     rows = marginal_rows((2, 3, 3), [(0,), (1,), (2,)])
     cells = marginal_rows((2, 3, 3), [(0, 1)])
-    found = square_known(System.of(rows), margins, Fraction(0), cells, time_limit=300)
+    found = square_known(System.of(rows), margins, Fraction(0), cells, effort=Effort(100 * STEPS))
     assert found > 1.5 * square(margins, Fraction(0))
     assert root(margins, Fraction(0), known=found).kappa == 0
 

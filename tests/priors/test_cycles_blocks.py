@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from oracles import graver
 
+from adomnia.priors.effort import Effort
 from adomnia.priors.moves import cycles, matching
 from adomnia.priors.moves.cycles import longest_cycle
 from adomnia.priors.moves.element import is_orthogonal
@@ -93,10 +93,10 @@ def test_bounds_hold_and_cycles_are_there(seed):
     weights = [one.most for one in block.elements]
     assert heaviest_pairs(block, weights) >= true
     assert (side_bound(block) or true) >= true
-    assert matching_bound(block, weights, 5).upper >= true
+    assert matching_bound(block, weights, Effort()).upper >= true
     assert long_cycle(block, 1, true)[0] <= true
     assert all_cycles(block, 1, 0, True)[0] == true
-    found = longest_cycle(block, 1, time.monotonic() + 300)
+    found = longest_cycle(block, 1, Effort())
     assert found.upper == found.lower == true
 
 
@@ -105,7 +105,7 @@ def test_bounds_hold_and_cycles_are_there(seed):
 def test_questions_that_share_outputs(seed, norm):
     block = random_block(seed, outputs_wanted=2, norm=norm)
     true = truth(block, norm)
-    found = longest_cycle(block, norm, time.monotonic() + 300)
+    found = longest_cycle(block, norm, Effort())
     assert found.lower <= true <= found.upper
     assert all_cycles(block, norm, 0, norm == 1)[0] == true
     bounds = output_bounds(block) or [10**9] * 2
@@ -119,7 +119,7 @@ def test_questions_that_share_outputs(seed, norm):
             )
             for move in graver(dense(block.elements)).tolist()
         )
-        assert flow_bound(block, output, 5).upper >= alone
+        assert flow_bound(block, output, Effort()).upper >= alone
         assert bounds[place] >= alone
 
 
@@ -143,17 +143,17 @@ def test_a_solver_that_lies_cannot_lower_a_bound(lie, monkeypatch):
     for seed in range(6):
         block = random_block(seed)
         true = truth(block, 1)
-        assert matching_bound(block, [one.most for one in block.elements], 5).upper >= true
+        assert matching_bound(block, [one.most for one in block.elements], Effort()).upper >= true
         for output in outputs(block):
             most = max(one.choices[0].effect.get(output, 0) for one in block.elements)
-            assert flow_bound(block, output, 5).upper >= most
+            assert flow_bound(block, output, Effort()).upper >= most
 
 
 def test_without_a_solver_there_still_is_a_bound(monkeypatch):
     nothing = SimpleNamespace(status=1)
     monkeypatch.setattr(matching, "linprog", lambda costs, **others: nothing)
     block = random_block(3)
-    found = longest_cycle(block, 1, time.monotonic() + 300)
+    found = longest_cycle(block, 1, Effort())
     assert found.upper >= truth(block, 1)
 
 
@@ -164,7 +164,7 @@ def test_choices_are_looked_at_too():
         assert any(len(one.choices) > 1 for one in block.elements)
         found = all_cycles(block, 1, 0, True)
         assert found is not None
-        assert longest_cycle(block, 1, time.monotonic() + 300).upper == found[0]
+        assert longest_cycle(block, 1, Effort()).upper == found[0]
 
 
 @pytest.mark.parametrize("norm", [1, 2])
@@ -173,7 +173,7 @@ def test_complete_tables_are_a_closed_form(norm, monkeypatch):
     rows = margins((6, 9), [(0,), (1,)])
     (block,) = made(rows, 3 * np.eye(54, dtype=int), norm)
     assert is_orthogonal(block.elements)
-    found = longest_cycle(block, norm, time.monotonic() + 300)
+    found = longest_cycle(block, norm, Effort())
     assert found.upper == found.lower == 12 * 3**norm
     assert "6 x 9 table (Lemma 4.1)" in found.argument
 
@@ -182,7 +182,7 @@ def test_pieces_are_disjoint_paths_of_the_graph():
     block = random_block(1)
     chance = np.random.default_rng(0)
     weights = [one.most for one in block.elements]
-    guide = matching_bound(block, weights, 5)
+    guide = matching_bound(block, weights, Effort())
     pieces = cut(block, guide.proposed, chance)
     assert pieces
     for first, others in pieces.items():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from adomnia.errors import QuestionError
+from adomnia.priors.effort import Effort
 from adomnia.priors.system import System
 from adomnia.priors.tables import contradiction
 from adomnia.priors.tables.fibre import Contradiction, check
@@ -87,9 +88,9 @@ def test_a_system_on_which_a_solver_gave_up():
 @pytest.mark.parametrize("finder", [contradiction._by_multipliers, contradiction._by_search])
 def test_the_last_reasons_prove_on_their_own(finder):
     tables = contradiction.region(System.of([[1, 1, 0], [0, 1, 1], [1, 0, 1]], [5, 1, 1]))
-    assert finder(tables, float("inf")) == (0, 1, 2)
+    assert finder(tables, Effort()) == (0, 1, 2)
     fine = contradiction.region(System.of([[1, 1, 0], [0, 1, 1], [1, 0, 1]], [2, 2, 2]))
-    assert finder(fine, float("inf")) is None
+    assert finder(fine, Effort()) is None
 
 
 def test_what_holds_passes():

@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 from adomnia.priors.asking.project import agrees, fit, project
+from adomnia.priors.effort import STEPS, Effort
 from adomnia.priors.shapes import margins
 from adomnia.priors.system import System
 
@@ -79,7 +80,7 @@ def test_fifty_by_fifty_in_time(people):
     table = generator.multinomial(people, generator.dirichlet(np.ones(2500)))
     noisy = table + noise(generator, 100, 2500)
     start = time.process_time()
-    found = project(system_of(rows, table), cells(2500), noisy, time_limit=300)
+    found = project(system_of(rows, table), cells(2500), noisy, effort=Effort(100 * STEPS))
     assert time.process_time() - start < 120
     assert agrees(system_of(rows, table), found)
     assert ((found - table) ** 2).sum() < 0.8 * ((noisy - table) ** 2).sum()
@@ -120,4 +121,4 @@ def test_rounded_and_missing_values_and_forbidden_cells():
 
 def test_what_cannot_be_found_is_none():
     assert project(System.of([[2, 2]], [3]), cells(2), np.array([1, 1])) is None
-    assert project(System.of([[1, 1]], [3]), cells(2), np.array([1, 1]), time_limit=0) is None
+    assert project(System.of([[1, 1]], [3]), cells(2), np.array([1, 1]), effort=Effort(0)) is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from oracles import graver
 from scipy import sparse
 
+from adomnia.priors.effort import STEPS, Effort
 from adomnia.priors.moves import rest
 from adomnia.priors.moves.brickwork import brickwork_bound
 from adomnia.priors.moves.circuits import long_circuit
@@ -28,7 +28,9 @@ def distance(first, second):
 
 def test_thousands_of_equal_bricks():
     rows = margins((3000, 2, 3), ONE_WAY)
-    found = solve(System.of(rows), sparse.eye_array(18_000, dtype=np.int64), time_limit=300)
+    found = solve(
+        System.of(rows), sparse.eye_array(18_000, dtype=np.int64), effort=Effort(100 * STEPS)
+    )
     assert found.lower == found.upper == 16
     assert found.argument == "n-fold bound over bricks"
 
@@ -37,7 +39,7 @@ def test_thousands_of_equal_bricks():
 def test_bricks_bound_every_move(sizes):
     rows = margins(sizes, ONE_WAY)
     members = elements(whole(rows), sparse.eye_array(rows.shape[1], dtype=np.int64).tocsc(), 1)
-    bound = brickwork_bound(members, distance, 10)
+    bound = brickwork_bound(members, distance, Effort())
     assert bound is not None
     assert bound >= abs(graver(rows.toarray())).sum(axis=1).max()
 
@@ -45,7 +47,7 @@ def test_bricks_bound_every_move(sizes):
 def test_rows_that_cover_not_all_are_no_bricks():
     rows = np.array([[1, 1, 0], [0, 2, 1]])
     members = elements(whole(rows), whole(np.eye(3)), 1)
-    assert brickwork_bound(members, distance, 1) is None
+    assert brickwork_bound(members, distance, Effort()) is None
 
 
 @pytest.mark.parametrize("norm", [1, 2])
@@ -55,7 +57,7 @@ def test_the_large_way_is_sound_on_small_systems(norm, monkeypatch):
     for _ in range(25):
         rows = chance.integers(0, 3, (3, 6))
         asked = chance.integers(-1, 2, (2, 6))
-        found = solve(System.of(rows), asked, norm, time_limit=0.1)
+        found = solve(System.of(rows), asked, norm, effort=Effort(20_000_000))
         true = int((abs(graver(rows) @ asked.T) ** norm).sum(axis=1).max(initial=0))
         assert found.lower <= true <= found.upper
 
@@ -64,6 +66,6 @@ def test_the_large_way_is_sound_on_small_systems(norm, monkeypatch):
 def test_long_circuits_are_found(sizes, reached):
     rows = margins(sizes, ONE_WAY)
     members = elements(whole(rows), whole(sparse.eye_array(rows.shape[1])), 1)
-    value, cells = long_circuit(members, 1, reached, time.monotonic() + 300)
+    value, cells = long_circuit(members, 1, reached, Effort())
     assert value == reached
     assert not (rows @ np.array([cells.get(c, 0) for c in range(rows.shape[1])])).any()

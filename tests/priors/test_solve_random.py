@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from oracles import graver
 
+from adomnia.priors.effort import Effort
 from adomnia.priors.moves import element, pairs, rest
 from adomnia.priors.moves.solve import solve
 from adomnia.priors.shapes import margins
@@ -87,7 +88,7 @@ def test_without_a_list_of_moves(norm, monkeypatch):
     for _ in range(40):
         rows = random_rows(chance)
         asked = random_question(chance, rows.shape[1])
-        found = solve(System.of(rows), asked, norm, time_limit=0.3)
+        found = solve(System.of(rows), asked, norm, effort=Effort(60_000_000))
         moves = graver(rows)
         true = greatest(moves, asked, norm) if len(moves) else 0
         assert found.lower <= true <= found.upper, (rows.tolist(), asked.tolist())

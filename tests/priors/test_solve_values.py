@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from adomnia.priors.effort import STEPS, Effort
 from adomnia.priors.moves.solve import solve
 from adomnia.priors.moves.witness import is_minimal_difference
 from adomnia.priors.shapes import chain, margins
@@ -28,10 +29,10 @@ def block(rows, columns, shape):
     return [r * shape[1] + c for r in range(rows) for c in range(columns)]
 
 
-def met(rows, asked, expected, norm=1, values=None, time_limit=300.0):
+def met(rows, asked, expected, norm=1, values=None, steps=100 * STEPS):
     """The bound, after it was compared with what is expected and its witness with the rows."""
     system = System.of(rows, values)
-    found = solve(system, asked, norm, time_limit=time_limit)
+    found = solve(system, asked, norm, effort=Effort(steps))
     assert (found.lower, found.upper) == (expected, expected), found.argument
     assert found.exact
     if expected:
@@ -182,7 +183,7 @@ def test_large_tables_are_quick(name):
     """Processor time, with room for a machine twenty times as slow."""
     rows, expected, seconds = TIMES[name]
     start = time.process_time()
-    found = solve(System.of(rows), every(rows), time_limit=300)
+    found = solve(System.of(rows), every(rows), effort=Effort(100 * STEPS))
     assert time.process_time() - start < 20 * seconds
     assert found.exact
     assert found.upper == expected
@@ -191,8 +192,8 @@ def test_large_tables_are_quick(name):
 @pytest.mark.slow
 def test_long_lists_of_moves():
     rows = margins((3, 3, 4), TWO_WAY)
-    met(rows, every(rows), 36, time_limit=500)
-    met(rows, every(rows), 60, norm=2, time_limit=500)
+    met(rows, every(rows), 36)
+    met(rows, every(rows), 60, norm=2)
 
 
 def test_the_same_question_has_the_same_answer():

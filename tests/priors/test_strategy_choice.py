@@ -117,7 +117,7 @@ SHAPES = {
 }
 
 
-def trivial(system, rows, norm, *, time_limit):
+def trivial(system, rows, norm, *, effort):
     return Bound(ONE, ONE, "made up")
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from adomnia.priors.effort import Effort
 from adomnia.priors.lattice.graver import TooLarge, basis
 from adomnia.priors.moves.unimodular import determinant_bound, is_unimodular, unimodular_bound
 
@@ -82,7 +83,7 @@ def test_bounds_hold_for_random_rows():
         matrix = rng.integers(rng.choice([-2, 0]), rng.choice([2, 3]), (3, rng.integers(2, 7)))
         weights = [Fraction(int(w)) for w in rng.integers(0, 4, matrix.shape[1])]
         try:
-            moves = basis(matrix, time_limit=1.0)
+            moves = basis(matrix, effort=Effort(200_000_000))
         except TooLarge:
             continue
         lengths = np.abs(moves) @ np.array([int(w) for w in weights])

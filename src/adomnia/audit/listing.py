@@ -105,7 +105,7 @@ def _visit(cells: Cells, branch: _Branch, seconds: float) -> tuple[list[Integers
     if branch.inside is not None:
         return [], _around(cells, branch, tight, seconds)
     point = _relaxation(tight, np.zeros(cells.many), seconds)
-    if point is None and certificate.empty_by(tight, seconds) is not None:
+    if point is None and certificate.empty_by(tight) is not None:
         return [], []
     if is_open:
         return [], _narrowed(cells, branch, is_open)
@@ -129,7 +129,7 @@ def _around(cells: Cells, branch: _Branch, tight: Region, seconds: float) -> lis
     free = tight.lower < tight.upper
     resting = free & (branch.inside == tight.lower)
     if resting.any():
-        bound = certificate.largest(tight, resting.astype(np.int64), seconds)
+        bound = certificate.largest(tight, resting.astype(np.int64))
         if bound is not None and bound <= int(tight.lower[resting].sum()):
             fixed = replace(branch.region, upper=np.where(resting, tight.lower, tight.upper))
             return [replace(branch, region=fixed)]

@@ -18,6 +18,7 @@ from adomnia.audit.finding import Finding, Rate
 from adomnia.audit.listing import Listing, list_tables
 from adomnia.audit.published import Cells, Statement
 from adomnia.errors import QuestionError
+from adomnia.priors.effort import STEPS, Effort
 from adomnia.priors.system import System
 from adomnia.priors.tables.fibre import check, determined
 
@@ -52,7 +53,7 @@ def microdata(
     """
     end = time.monotonic() + time_limit
     system = _system(cells, statements, forbidden)
-    check(system, FOR_CHECKING * time_limit)
+    check(system, Effort(int(FOR_CHECKING * time_limit * STEPS / 5)))
     listing = list_tables(cells, statements, most, FOR_LISTING * time_limit, forbidden)
     if listing.whole and not len(listing.tables):
         names = dict.fromkeys(said.name for said in statements)
@@ -76,7 +77,7 @@ def _forced(system: System, listing: Listing, seconds: float) -> dict[int, int]:
     if listing.whole:
         same = (listing.tables == listing.tables[0]).all(axis=0)
         return {int(cell): int(listing.tables[0, cell]) for cell in np.flatnonzero(same)}
-    found = determined(system, seconds)
+    found = determined(system, Effort(int(seconds * STEPS / 5)))
     return {cell: count for cell, count in found.items() if count is not None}
 
 

@@ -71,6 +71,34 @@ def add(sql: str, policy: str, form: str, **said: Any) -> None:
         click.echo("a budget is passed, and that was accepted: it is in the ledger")
 
 
+@prior.command("confirm", short_help="Say that it holds for the data as they are now.")
+@options.policy
+@click.pass_context
+def confirm(context: click.Context, policy: str) -> None:
+    """Say that what was released exactly holds for the data as they are now.
+
+    A release is registered with the version of the data; when these change, whatever would rest
+    on it is refused until it is confirmed. Registered numbers are compared with the data first,
+    and every row must have a listed value in the columns that were released. The outcome is for
+    the curator alone. It exits with 6, and nothing is confirmed, where they do not hold.
+
+    \b
+    Examples:
+      adomnia prior confirm
+      adomnia prior confirm --policy people.toml
+    """
+    with open_database(policy) as database:
+        if not database.priors().releases:
+            click.echo("nothing was registered as released exactly")
+            return
+        wrong = database.confirm_priors()
+    if wrong is None:
+        click.echo("confirmed: what was released exactly holds for the data as they are now")
+        return
+    click.echo(f"not confirmed: {show.line(wrong)}; what was in force stays", err=True)
+    context.exit(6)
+
+
 @prior.command("list", short_help="What is public, and which cells that gives away.")
 @options.policy
 @options.form

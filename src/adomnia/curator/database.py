@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from adomnia.curator.books import state_of
+from adomnia.curator.confirming import confirm
 from adomnia.curator.desk import Desk
 from adomnia.curator.doors import CURATOR, Closing, analyst_of
 from adomnia.curator.exposure import Exposure, exposure, public_cells
@@ -93,6 +94,14 @@ class Database(Closing):
         """
         rows = None if values is None else read_values(values)
         return self.desk.knowledge.add(Prior(sql, rows, rounded, below), accept)
+
+    def confirm_priors(self) -> str | None:
+        """Say that what was released exactly holds for the data as they are now.
+
+        Registered numbers are compared with the data. What comes back is None, and the ledger has
+        it; or what does not hold, which is for the curator alone, and nothing is confirmed.
+        """
+        return confirm(self.desk)
 
     def priors(self) -> Exposure:
         """What was released exactly, and which cells that has given away already."""

@@ -42,7 +42,9 @@ class Desk:
         self.journal = open_journal(policy)
         self._binders = lru_cache(maxsize=64)(lambda _: lru_cache(maxsize=512)(self._bound))
         self._public = (-1, Known())
-        self.knowledge = Knowledge(policy, self.journal, self.bind, tuple(self.engine.columns()))
+        self.knowledge = Knowledge(
+            policy, self.journal, self.bind, tuple(self.engine.columns()), self.edition
+        )
         try:
             self.knowledge.add_declared(accept)
             self.knowledge.check_promise(accept)
@@ -82,6 +84,12 @@ class Desk:
         facts = f"{self.policy.digest}:{seen}"
         return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
+    def edition(self) -> str:
+        """A digest of which state of the data is read, whatever else the policy says."""
+        declared = self.policy.version
+        seen = self.engine.version() if declared is None else f"declared {declared}"
+        return hashlib.sha256(f"{self.policy.relation}:{seen}".encode()).hexdigest()[:32]
+
     def memory(self, analyst: str, version: str) -> Memory:
         """What this analyst has been told of this version of the data, and what everybody was."""
         return Memory(self.journal, self.policy, analyst, version)
@@ -89,18 +97,19 @@ class Desk:
     def ready(self, wanted: Sequence[Reads]) -> None:
         """Open the engine anew where it has died, and refuse what it cannot compute safely."""
         self.engine.ready()
-        prepare_sealed(self.engine, self.table, wanted)
+        prepare_sealed(self.engine, self.table, wanted, self.public()[1].only_listed(self.table))
 
     def facts(self) -> Facts:
         """What is the same on all neighbours: which state of the data, which kind of source."""
-        return Facts(self.version(), self.knowledge.confirmed(), self.engine.row_count_is_stable)
+        return Facts(self.edition(), self.knowledge.confirmed(), self.engine.row_count_is_stable)
 
     def read(self, wanted: Sequence[Reads]) -> list[Sealed[Any]]:
         """The exact values, sealed, all of one moment."""
         if not wanted:
             return []
+        only = self.public()[1].only_listed(self.table)
         with self.engine.snapshot() as engine:
-            return read_sealed(engine, self.table, wanted)
+            return read_sealed(engine, self.table, wanted, only)
 
     def close(self) -> None:
         """Let go of the data and the ledger."""

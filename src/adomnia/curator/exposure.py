@@ -62,7 +62,8 @@ def exposure(desk: Desk) -> Exposure:
     except AdomniaError:
         return Exposure(releases, None, ())
     fixed = determined(layout.system)
-    named = tuple((layout.labels[cell] or "all rows", value) for cell, value in fixed.items())
+    labels = (*layout.labels, "rows without a listed value")
+    named = tuple((labels[cell] or "all rows", value) for cell, value in fixed.items())
     return Exposure(releases, layout.system.cells, named)
 
 

@@ -40,22 +40,26 @@ class Knowledge:
     journal: Journal
     bind: Bind
     columns: tuple[str, ...] = ()
+    edition: Callable[[], str] = str
+    """Which state of the data is read now."""
 
     def known(self, bodies: tuple[Mapping[str, Any], ...]) -> Known:
         """What the registered releases say together."""
         policy = self.policy
         if bodies:
             _refuse_other_promises(policy)
+        published = tuple(self._bound(prior) for prior in priors_of(bodies))
+        read = frozenset().union(*(release.reads for release in published))
         return Known(
-            tuple(self._bound(prior) for prior in priors_of(bodies)),
-            frozenset(name for name in self.columns if self._is_nullable(name)),
+            published,
+            frozenset(n for n in self.columns if n not in read or self._is_nullable(n)),
             policy.neighbors.replaces,
             policy.universe,
             policy.max_group,
         )
 
     def _is_nullable(self, name: str) -> bool:
-        """Only a declared attribute can be known to have a value in every row."""
+        """Whether NULL is a cell of its own; else rows without a listed value are in no table."""
         declared = self.policy.attributes.get(name)
         return declared is None or declared.nullable
 
@@ -85,7 +89,7 @@ class Knowledge:
     def add(self, prior: Prior, accept: bool = False) -> Registered:
         """Register a release: from now on it is part of the promise, and re-prices the past."""
         bind_prior(prior, self.bind)  # its own mistakes first
-        body = prior.to_json()
+        body = {**prior.to_json(), "data": self.edition()}
 
         def price(account: Account) -> Mapping[str, events.Event]:
             after = self.known((*account.priors, {"published": body}))
@@ -119,8 +123,25 @@ class Knowledge:
         return about_tables <= {None, self.promise["digest"]}
 
     def confirmed(self) -> frozenset[str] | None:
-        """The versions of the data for which exact releases were confirmed; None without any."""
-        return None
+        """The versions of the data for which all exact releases hold; None without any.
+
+        A release holds for the data that it was registered with, and for those that were
+        confirmed later.
+        """
+        found: frozenset[str] | None = None
+        for head in self.journal.account().priors:
+            said = head["published"]
+            if "sql" in said:
+                made = frozenset({said["data"]})
+                found = made if found is None else found & made
+            elif found is not None:
+                found |= {said["confirmed"]}
+        return found
+
+    def confirm(self) -> None:
+        """Record that what was released exactly holds for the data as they are now."""
+        told = {"confirmed": self.edition()}
+        self._register(told, lambda account: {}, accept=True)
 
     def _register(self, body: Mapping[str, Any], price: Price, accept: bool) -> Registered:
         budgets: dict[str | None, Budget] = {None: self.policy.budget}

@@ -10,14 +10,22 @@ from adomnia.engines.engine import Engine, Request
 from adomnia.mechanisms.row_limit import limit_histogram, limit_rows
 from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.reads import CellTotals, CellValues, KeyTotals, MarginalTables, Reads
+from adomnia.queries.expression import Expr
+from adomnia.queries.operations import call
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
 __all__ = ["prepare_sealed", "read_sealed"]
 
 
-def read_sealed(engine: Engine, table: Table, wanted: Sequence[Reads]) -> list[Sealed[Any]]:
-    """The exact values, sealed; totals of the same rows and cells come from one statement."""
+def read_sealed(
+    engine: Engine, table: Table, wanted: Sequence[Reads], only: Expr | None = None
+) -> list[Sealed[Any]]:
+    """The exact values, sealed; totals of the same rows and cells come from one statement.
+
+    With `only`, other rows are in no table: the statements leave them out.
+    """
+    wanted = [_among(reads, only) for reads in wanted]
     found: dict[int, Sealed[Any]] = {}
     for together in _together(wanted):
         first = wanted[together[0]]
@@ -29,10 +37,12 @@ def read_sealed(engine: Engine, table: Table, wanted: Sequence[Reads]) -> list[S
     return [found[place] for place in range(len(wanted))]
 
 
-def prepare_sealed(engine: Engine, table: Table, wanted: Sequence[Reads]) -> None:
+def prepare_sealed(
+    engine: Engine, table: Table, wanted: Sequence[Reads], only: Expr | None = None
+) -> None:
     """Refuse what cannot be computed safely, before anything is paid; no row is looked at."""
     for reads in wanted:
-        engine.prepare(_request(table, reads))
+        engine.prepare(_request(table, _among(reads, only)))
 
 
 def _request(table: Table, reads: Reads) -> Request:
@@ -45,6 +55,14 @@ def _request(table: Table, reads: Reads) -> Request:
     if isinstance(reads, MarginalTables):
         return Request(table, None, reads.keys, ())
     raise TypeError("a table has no graph")
+
+
+def _among(reads: Reads, only: Expr | None) -> Reads:
+    """The same of no other rows; tables of a release have noise for every row (`known.md`)."""
+    if only is None or not isinstance(reads, CellTotals | CellValues | KeyTotals):
+        return reads
+    where = only if reads.where is None else call("and", reads.where, only)
+    return replace(reads, where=where)
 
 
 def _together(wanted: Sequence[Reads]) -> list[list[int]]:

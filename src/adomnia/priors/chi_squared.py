@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adomnia.errors import QuestionError
+from adomnia.priors.effort import Effort
 from adomnia.priors.moves.solve import solve
 from adomnia.priors.system import System
 
@@ -118,7 +119,7 @@ def square_known(
     kappa: Fraction,
     cells: Any = None,
     *,
-    time_limit: float = 5.0,
+    effort: Effort | None = None,
 ) -> Fraction:
     """The same where more is public: `system` over its own cells, the margins among its rows.
 
@@ -136,7 +137,7 @@ def square_known(
     asked = sparse.diags_array(np.array(roots, np.int64), dtype=np.int64)
     if cells is not None:
         asked = asked @ sparse.csc_array(cells, dtype=np.int64)
-    bound = solve(system, sparse.csc_array(asked), 2, time_limit=time_limit)
+    bound = solve(system, sparse.csc_array(asked), 2, effort=effort)
     return bound.upper / Fraction(4) ** digits
 
 

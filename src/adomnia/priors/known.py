@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.measurement import Counts, Sum, width_of
+from adomnia.queries.operations import call
 from adomnia.queries.patterns import names
+from adomnia.queries.ranges import from_domain
+from adomnia.schema.table import Table
 
 __all__ = ["Interval", "Known", "Published"]
 
@@ -62,8 +65,10 @@ class Published:
 class Known:
     """All that is public, and among which tables the promise holds.
 
-    `nullable`: columns that may be NULL; in all others a row has a value. `total`: neighbours
-    have equally many rows. `universe`: the only columns that are ever asked about. `max_group`:
+    `nullable`: columns in which a row may have no listed value; NULL is a cell of its own there.
+    Rows without a listed value in one of the other columns that a release reads, the `listed`
+    ones, are in no table: the statement that runs leaves them out. `total`: neighbours have
+    equally many rows. `universe`: the only columns that are ever asked about. `max_group`:
     no more people than this move together. The last two weaken the promise, and are declared.
     """
 
@@ -76,6 +81,20 @@ class Known:
     def __bool__(self) -> bool:
         """Whether anything is public."""
         return bool(self.published)
+
+    @property
+    def listed(self) -> frozenset[str]:
+        """The columns in which a row needs a listed value to be in any table (`known.md`)."""
+        read: frozenset[str] = frozenset().union(*(p.reads for p in self.published))
+        return read - self.nullable
+
+    def only_listed(self, table: Table) -> Expr | None:
+        """The condition that rows in tables meet; None where all rows do."""
+        tests = [
+            call("not", call("is_null", Column(name, from_domain(table.attributes[name].domain))))
+            for name in sorted(self.listed)
+        ]
+        return tests[0] if len(tests) == 1 else call("and", *tests) if tests else None
 
     def within_universe(self) -> Known:
         """What is public about the columns of the universe (`known.md`, claim 3)."""

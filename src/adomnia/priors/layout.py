@@ -16,7 +16,7 @@ from adomnia.errors import QuestionError
 from adomnia.priors.effects import effects, is_read
 from adomnia.priors.known import Known
 from adomnia.priors.reader import Features, Integers, Reader, condition, labels
-from adomnia.priors.released import released_rows
+from adomnia.priors.released import counts_rows, released_rows
 from adomnia.priors.system import System
 from adomnia.queries.classes import Classes, classes
 from adomnia.queries.expression import Expr
@@ -76,15 +76,30 @@ def lay_out(
     reader = Reader(features, found)
     rows, values, named = released_rows(public, reader)
     added = effects(measurement, known, reader, where, keys)
-    system = System.of(sparse.csc_array(rows)[:, added.owner], values, named)
+    system = System.of(
+        _owned(rows, added.owner, bool(known.listed) and counts_rows(public)), values, named
+    )
     wanted = np.unique(added.row)
     place = np.searchsorted(wanted, added.row)
-    shape = (len(wanted), len(added.owner))
+    shape = (len(wanted), system.cells)
     question = sparse.csc_array((added.data, (place, added.col)), shape=shape)
     layout = Layout(system, question, wanted, added.tight, added.unit)
     if len(added.owner) != len(found):
         return layout
     return replace(layout, labels=labels(features, found), features=features.exprs, found=found)
+
+
+def _owned(rows: Any, owner: Integers, outside: bool) -> Any:
+    """The rows over the cells; last, where it is needed, the cell of rows that are in no table.
+
+    With as many rows among neighbours, what leaves the tables goes there: it counts in the last
+    row alone, the number of rows.
+    """
+    found = sparse.csc_array(rows)[:, owner]
+    if not outside:
+        return found
+    total = sparse.csc_array(([1], ([found.shape[0] - 1], [0])), shape=(found.shape[0], 1))
+    return sparse.csc_array(sparse.hstack([found, total]), dtype=np.int64)
 
 
 def _check_universe(known: Known, read: frozenset[str]) -> None:

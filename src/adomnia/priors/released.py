@@ -15,7 +15,7 @@ from adomnia.queries.grouping import axes
 from adomnia.queries.measurement import Counts
 from adomnia.queries.ranges import show
 
-__all__ = ["released_rows"]
+__all__ = ["counts_rows", "released_rows"]
 
 ANY: Interval = (-(1 << 57), 1 << 57)
 """Where a rounded number lies that was not given here."""
@@ -24,13 +24,18 @@ ANY: Interval = (-(1 << 57), 1 << 57)
 def released_rows(known: Known, reader: Reader) -> tuple[Any, list[Interval | None], list[str]]:
     """One row for each released number that some row can add to."""
     blocks = [_rows_of(published, reader) for published in known.published]
-    if known.total:
+    if counts_rows(known):
         ones = sparse.csr_array(np.ones((1, len(reader.found)), np.int64))
         blocks.append((ones, [None], ["the number of rows"]))
     if not blocks:
         return sparse.csr_array((0, len(reader.found)), dtype=np.int64), [], []
     matrix = sparse.vstack([block[0] for block in blocks], format="csr")
     return matrix, [v for b in blocks for v in b[1]], [n for b in blocks for n in b[2]]
+
+
+def counts_rows(known: Known) -> bool:
+    """Whether the number of rows is a row of its own: not where a table of counts tells it."""
+    return known.total and not any(p.is_marginal and not p.rounded for p in known.published)
 
 
 def _rows_of(published: Published, reader: Reader) -> tuple[Any, list[Interval | None], list[str]]:

@@ -5,7 +5,6 @@ Work on what has already been released: it costs nothing and promises nothing (`
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
+from adomnia.priors.effort import Effort
+from adomnia.priors.programs import propose_whole
 from adomnia.priors.system import System, whole
 
 __all__ = ["agrees", "fit", "project"]
@@ -22,6 +23,9 @@ CHECKED = 25
 CLOSE = 1e-3
 OVER = 1.6
 EVEN = 1e-9
+GAP = 1e-3
+FITTED, TURN = 1_000_000_000, 20
+"""Steps for a projection, and for each entry in a turn of the fit."""
 Floats = NDArray[np.float64]
 
 
@@ -45,22 +49,22 @@ class _Known:
 
 
 def project(
-    system: System, rows: Any, noisy: NDArray[Any], time_limit: float = 2.0
+    system: System, rows: Any, noisy: NDArray[Any], effort: Effort | None = None
 ) -> NDArray[np.int64] | None:
     """A table t of whole counts, A t = b, with rows @ t near the noisy answers.
 
     First the nearest table of real numbers, then whole numbers around it. None if none was found
-    in time; what comes back was checked in whole numbers. Rows without a value bind nothing.
+    with this effort; what comes back was checked in whole numbers. Rows without a value bind
+    nothing.
     """
-    end = time.monotonic() + time_limit
+    effort = effort or Effort(FITTED)
     measured = sparse.csr_array(whole(rows))
     target = np.asarray(noisy, dtype=np.float64)
-    near = fit(system, measured, target, time_limit / 2)
+    near = fit(system, measured, target, effort.part(2))
     for attempt in (_around, _farther):
-        left = end - time.monotonic()
-        if left <= 0:
+        if effort.is_spent:
             return None
-        found = attempt(_Known.of(system), measured, target, near, left)
+        found = attempt(_Known.of(system), measured, target, near, effort)
         if found is not None and agrees(system, found):
             return found
     return None
@@ -79,7 +83,7 @@ def agrees(system: System, table: NDArray[np.int64]) -> bool:
     )
 
 
-def fit(system: System, rows: Any, noisy: Floats, time_limit: float = 1.0) -> Floats:
+def fit(system: System, rows: Any, noisy: Floats, effort: Effort | None = None) -> Floats:
     """The table of real numbers t >= 0, A t = b, that minimises |rows @ t - noisy|^2, nearly.
 
     Alternating directions: a least-squares step among the tables with A t = b, factorised once,
@@ -96,16 +100,18 @@ def fit(system: System, rows: Any, noisy: Floats, time_limit: float = 1.0) -> Fl
     inside = np.clip(np.zeros(low.size), low, high)
     dual = np.zeros(low.size)
     pull, sums = rows.T @ noisy, known.low[exact]
-    end = time.monotonic() + time_limit
+    effort = effort or Effort(FITTED)
+    each = TURN * (loose.nnz + known.rows.nnz + rows.nnz)
     for turn in range(1, ROUNDS + 1):
         before = inside
+        effort.spend(each)
         made = loose @ solve(pull + loose.T @ (inside - dual), sums)
         over = OVER * made + (1 - OVER) * inside
         inside = np.clip(over + dual, low, high)
         dual += over - inside
         if turn % CHECKED == 0:
             moved = np.abs(inside - before).max(initial=0), np.abs(made - inside).max(initial=0)
-            if max(moved) < CLOSE or time.monotonic() > end:
+            if max(moved) < CLOSE or effort.is_spent:
                 break
     found: Floats = inside[low.size - system.cells :]
     return found
@@ -128,7 +134,7 @@ def _factorised(known: Any, rows: Any, loose: Any) -> Any:
 
 
 def _around(
-    known: _Known, rows: Any, noisy: Floats, near: Floats, time_limit: float
+    known: _Known, rows: Any, noisy: Floats, near: Floats, effort: Effort
 ) -> NDArray[np.int64] | None:
     """Every count and every answer rounded up or down, so that the squares are least.
 
@@ -141,11 +147,11 @@ def _around(
     limits = [optimize.LinearConstraint(known.rows, known.low, known.high)]
     if (np.diff(rows.indptr) > 1).any():
         limits.append(optimize.LinearConstraint(rows, floor, floor + 1))
-    return _whole(cost, bounds, limits, near.size, time_limit)
+    return _whole(cost, bounds, limits, near.size, effort)
 
 
 def _farther(
-    known: _Known, rows: Any, noisy: Floats, near: Floats, time_limit: float
+    known: _Known, rows: Any, noisy: Floats, near: Floats, effort: Effort
 ) -> NDArray[np.int64] | None:
     """Any table of whole counts, the sum of the answers' distances from the fit least."""
     aim, cells, measured = np.rint(rows @ near), near.size, rows.shape[0]
@@ -157,17 +163,16 @@ def _farther(
         optimize.LinearConstraint(sparse.hstack([known.rows, none]), known.low, known.high),
         optimize.LinearConstraint(sparse.hstack([rows, one, -one]), aim, aim),
     ]
-    return _whole(cost, optimize.Bounds(0, high), limits, cells, time_limit)
+    return _whole(cost, optimize.Bounds(0, high), limits, cells, effort)
 
 
 def _whole(
-    cost: Floats, bounds: Any, limits: list[Any], cells: int, time_limit: float
+    cost: Floats, bounds: Any, limits: list[Any], cells: int, effort: Effort
 ) -> NDArray[np.int64] | None:
     """The solver's best table, rounded; whether it holds is for the caller to check."""
     integral = np.zeros(cost.size)
     integral[:cells] = 1
-    options = {"time_limit": max(time_limit, 0.05), "mip_rel_gap": 1e-3}
-    found = optimize.milp(
-        cost, integrality=integral, bounds=bounds, constraints=limits, options=options
+    found = propose_whole(
+        cost, effort, GAP, integrality=integral, bounds=bounds, constraints=limits
     )
-    return None if found.x is None else np.rint(found.x[:cells]).astype(np.int64)
+    return None if found is None else np.rint(found[:cells]).astype(np.int64)

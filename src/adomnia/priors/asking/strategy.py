@@ -20,6 +20,7 @@ from adomnia.priors.asking.inside import spread
 from adomnia.priors.asking.plans import Plan, plans
 from adomnia.priors.asking.project import project
 from adomnia.priors.bound import Bound
+from adomnia.priors.effort import STEPS, Effort
 from adomnia.priors.moves.solve import solve as solved
 from adomnia.priors.system import System, whole
 
@@ -62,37 +63,37 @@ class Measured:
 
 
 def choose(
-    system: System, asked: Any, kind: Kind, solve: Solve = solved, *, time_limit: float = 10.0
+    system: System, asked: Any, kind: Kind, solve: Solve = solved, *, effort: Effort | None = None
 ) -> Measured:
     """The strategy with the least expected error at equal loss; the same one every time."""
-    best = candidates(system, asked, kind, solve, time_limit=time_limit)[0]
-    return settled(system, asked, best, time_limit)
+    best = candidates(system, asked, kind, solve, effort=effort)[0]
+    return settled(system, asked, best)
 
 
-def settled(system: System, asked: Any, best: Measured, time_limit: float = 10.0) -> Measured:
+def settled(system: System, asked: Any, best: Measured) -> Measured:
     """The strategy without measuring what no table that agrees has otherwise."""
     if best.bound.upper == 0 and best.rows.shape[0] and None not in system.values:
-        return _constant(system, whole(asked), best, time_limit)
+        return _constant(system, whole(asked), best)
     return best
 
 
 def candidates(
-    system: System, asked: Any, kind: Kind, solve: Solve = solved, *, time_limit: float = 10.0
+    system: System, asked: Any, kind: Kind, solve: Solve = solved, *, effort: Effort | None = None
 ) -> tuple[Measured, ...]:
     """Every strategy that can be used, the best one first; `solve` bounds sensitivities.
 
     At least one can: the question itself needs no value that was not given.
     """
-    ways = plans(system, whole(asked))
+    ways, effort = plans(system, whole(asked)), effort or Effort(2 * STEPS)
     found = [
         measured
-        for plan in ways
-        for measured in _priced(plan, system, kind, solve, time_limit / len(ways))
+        for done, plan in enumerate(ways)
+        for measured in _priced(plan, system, kind, solve, effort.part(len(ways) - done))
     ]
     found.sort(key=_rank)
     first = next((m for m in found if m.basis is not None), None)
     if first is not None:
-        found[found.index(first)] = _with_groups(first, system, solve, time_limit)
+        found[found.index(first)] = _with_groups(first, system, solve, effort)
     return tuple(sorted(found, key=_rank))
 
 
@@ -105,14 +106,12 @@ def expected_error(basis: Any, outputs: Any, scale: float) -> float:
     return float("inf") if noise is None else noise.error(whole(basis), whole(outputs), scale)
 
 
-def _priced(
-    plan: Plan, system: System, kind: Kind, solve: Solve, time_limit: float
-) -> list[Measured]:
+def _priced(plan: Plan, system: System, kind: Kind, solve: Solve, effort: Effort) -> list[Measured]:
     """The plan with noise on each row, and with noise inside the kernel where that is offered."""
     norm = 1 if kind == "laplace" else 2
     bound = Bound(Fraction(0), Fraction(0), "nothing is measured")
     if plan.rows.shape[0]:
-        bound = solve(system, plan.rows, norm, time_limit=time_limit)
+        bound = solve(system, plan.rows, norm, effort=effort)
     variance = float(2 * bound.upper**2 if kind == "laplace" else bound.upper)
     plain = Measured(
         plan.name,
@@ -136,7 +135,7 @@ def _priced(
     return [plain, inside]
 
 
-def _groups(inside: Measured, system: System, solve: Solve, time_limit: float) -> tuple[Group, ...]:
+def _groups(inside: Measured, system: System, solve: Solve, effort: Effort) -> tuple[Group, ...]:
     """The measured rows that lie within one released row, where they change less than all do."""
     cells, released = abs(inside.rows).sign(), abs(system.matrix).sign()
     within = (cells @ released.T).toarray() == cells.sum(axis=1)[:, None]
@@ -145,8 +144,10 @@ def _groups(inside: Measured, system: System, solve: Solve, time_limit: float) -
     if len(groups) > MANY or inside.basis.shape[0] > DIMENSIONS:
         return ()
     rows = sparse.csr_array(inside.rows)
-    limit = time_limit / max(len(groups), 1)
-    bounds = [solve(system, rows[list(group)], 1, time_limit=limit) for group in groups]
+    bounds = [
+        solve(system, rows[list(group)], 1, effort=effort.part(len(groups) - done))
+        for done, group in enumerate(groups)
+    ]
     return tuple(
         (group, bound)
         for group, bound in zip(groups, bounds, strict=True)
@@ -154,9 +155,9 @@ def _groups(inside: Measured, system: System, solve: Solve, time_limit: float) -
     )
 
 
-def _with_groups(inside: Measured, system: System, solve: Solve, time_limit: float) -> Measured:
-    """The same with bounds for groups, where that is worth its while and its time."""
-    groups = _groups(inside, system, solve, time_limit)
+def _with_groups(inside: Measured, system: System, solve: Solve, effort: Effort) -> Measured:
+    """The same with bounds for groups, where that is worth its while."""
+    groups = _groups(inside, system, solve, effort)
     noise = spread(inside.basis)
     if not groups or noise is None:
         return inside
@@ -175,9 +176,9 @@ def _rank(measured: Measured) -> tuple[float, bool, int]:
     return float(f"{measured.error:.9g}"), measured.basis is not None, measured.rows.shape[0]
 
 
-def _constant(system: System, asked: Any, best: Measured, time_limit: float) -> Measured:
+def _constant(system: System, asked: Any, best: Measured) -> Measured:
     """No table that agrees has another answer: any of them tells it, and nothing is measured."""
-    table = project(system, best.rows, np.zeros(best.rows.shape[0]), time_limit)
+    table = project(system, best.rows, np.zeros(best.rows.shape[0]))
     if table is None:
         return best
     outputs = asked.shape[0]

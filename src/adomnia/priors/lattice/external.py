@@ -5,19 +5,20 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import MachineryError
-from adomnia.priors.lattice.lifting import Clock, TooLarge
+from adomnia.priors.lattice.lifting import TooLarge
 
 __all__ = ["PROGRAM", "available", "graver"]
 
 PROGRAM = "4ti2-graver"
 SAMPLED = 200
+PATIENCE = 300
+"""Seconds after which the program is stopped: an error, not a result."""
 Integers = NDArray[np.int64]
 
 
@@ -26,7 +27,7 @@ def available() -> bool:
     return shutil.which(PROGRAM) is not None
 
 
-def graver(matrix: Integers, clock: Clock) -> Integers:
+def graver(matrix: Integers, most: int) -> Integers:
     """The Graver basis up to sign as the program lists it.
 
     That every row is a change no released row sees is verified; that rows are minimal is verified
@@ -35,22 +36,24 @@ def graver(matrix: Integers, clock: Clock) -> Integers:
     program = shutil.which(PROGRAM)
     if program is None:
         raise MachineryError(f"{PROGRAM} is not installed", "use the method 'own'")
-    left = clock.seconds - (time.monotonic() - clock.start)
-    if left <= 0:
-        raise TooLarge(f"more than {clock.seconds} seconds")
     with tempfile.TemporaryDirectory(prefix="adomnia-") as folder:
         place = Path(folder)
         (place / "system.mat").write_text(_written(matrix), encoding="ascii")
         try:
             subprocess.run(  # noqa: S603 - a fixed program and fixed words, no shell
-                [program, "-q", "system"], cwd=place, check=True, capture_output=True, timeout=left
+                [program, "-q", "system"],
+                cwd=place,
+                check=True,
+                capture_output=True,
+                timeout=PATIENCE,
             )
         except subprocess.TimeoutExpired:
-            raise TooLarge(f"more than {clock.seconds} seconds") from None
+            raise MachineryError(f"{PROGRAM} did not end in {PATIENCE} seconds") from None
         except subprocess.CalledProcessError as problem:
             raise MachineryError(f"{PROGRAM} failed with code {problem.returncode}") from None
         rows = _read((place / "system.gra").read_text(encoding="ascii"), matrix.shape[1])
-    clock.check(len(rows))
+    if len(rows) > most:
+        raise TooLarge(f"more than {most} rows")
     _verify(matrix, rows)
     return rows
 

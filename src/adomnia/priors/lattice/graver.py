@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from adomnia.priors.effort import Effort
 from adomnia.priors.lattice import external
 from adomnia.priors.lattice.kernel import kernel, series_classes
-from adomnia.priors.lattice.lifting import Clock, TooLarge, lift_all
+from adomnia.priors.lattice.lifting import Limit, TooLarge, lift_all
 from adomnia.priors.lattice.points import box, enumerate_points
 from adomnia.priors.system import whole
 
@@ -21,22 +22,23 @@ Integers = NDArray[np.int64]
 
 
 def basis(
-    matrix: Any, most: int = 60_000, time_limit: float = 10.0, method: str = "own"
+    matrix: Any, most: int = 60_000, effort: Effort | None = None, method: str = "own"
 ) -> Integers:
     """All minimal non-zero whole g with A g = 0, one of each pair g, -g, as rows.
 
-    Raises `TooLarge` above `most` rows (on the way, too) or after `time_limit` seconds, and
-    OverflowError where 64 bits are not enough. The method "4ti2" asks that program instead.
+    Raises `TooLarge` above `most` rows (on the way, too) or when the effort is spent, and
+    OverflowError where 64 bits are not enough. The method "4ti2" asks that program instead, as
+    a second opinion: it counts no steps, and nothing that is priced asks it.
     """
-    clock = Clock(most, time_limit)
+    limit = Limit(most, Effort() if effort is None else effort)
     lattice = kernel(matrix)
     if not len(lattice):
         return lattice
     if method == "4ti2":
-        return _oriented(external.graver(_dense(matrix), clock))
+        return _oriented(external.graver(_dense(matrix), most))
     classes, _ = series_classes(matrix)
     heads = [members[0][0] for members in classes]
-    found = lift_all(lattice[:, heads], clock)
+    found = lift_all(lattice[:, heads], limit)
     whole = np.zeros((len(found), lattice.shape[1]), np.int64)
     for place, members in enumerate(classes):
         for cell, sign in members:
@@ -57,10 +59,10 @@ def _dense(matrix: Any) -> Integers:
     return found
 
 
-def is_minimal(matrix: Any, g: Any, time_limit: float = 2.0) -> bool | None:
+def is_minimal(matrix: Any, g: Any, effort: Effort | None = None) -> bool | None:
     """Whether no other non-zero whole vector in the kernel lies between 0 and g.
 
-    False also where g itself is zero or not in the kernel; None where the search ran out of time.
+    False also where g itself is zero or not in the kernel; None where the search ran out of steps.
     """
     g = np.asarray(g, dtype=np.int64)
     support = np.flatnonzero(g)
@@ -72,9 +74,10 @@ def is_minimal(matrix: Any, g: Any, time_limit: float = 2.0) -> bool | None:
         return bool((np.abs(lattice[0]) == np.abs(g[support])).all())
     turned = inner @ sparse.diags_array(np.sign(g[support]), dtype=np.int64)
     between = box(turned, np.zeros(inner.shape[0], np.int64), np.abs(g[support]))
+    limit = Limit(SEARCHED, Effort() if effort is None else effort)
     found = 0
     try:
-        for points in enumerate_points(between, Clock(SEARCHED, time_limit)):
+        for points in enumerate_points(between, limit):
             found += len(points)
             if found > 2:
                 return False

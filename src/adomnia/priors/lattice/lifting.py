@@ -3,53 +3,57 @@
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.priors.effort import Effort
 from adomnia.priors.lattice.kernel import triangular
 from adomnia.priors.lattice.signs import Keys, bits_of, blocks, pairs, parts, within
 
-__all__ = ["Clock", "TooLarge", "lift_all"]
+__all__ = ["Limit", "TooLarge", "lift_all"]
 
 Integers = NDArray[np.int64]
 LARGEST = 1 << 48
+CALLED = 4000
+"""Steps that a call of NumPy or some are counted as, however few numbers they look at."""
+SORTED, SUMMED = 20, 20
+"""Steps for an entry of a layer that is sorted and laid out, and for a sum that is formed."""
 
 
 class TooLarge(Exception):
-    """There is more to list than was allowed, or it takes longer."""
+    """There is more to list than was allowed, or it takes more steps."""
 
 
-@dataclass
-class Clock:
-    """How many rows and how many seconds a listing may take."""
+@dataclass(frozen=True)
+class Limit:
+    """How many rows and how many steps a listing may take."""
 
     most: int
-    seconds: float
-    start: float = field(default_factory=time.monotonic)
+    effort: Effort
 
-    def check(self, rows: int = 0) -> None:
-        """Raises `TooLarge` if either is used up."""
+    def check(self, rows: int = 0, steps: int = 0) -> None:
+        """Counts the steps; raises `TooLarge` if they or the rows are more than was allowed."""
+        self.effort.spend(CALLED + steps)
         if rows > self.most:
             raise TooLarge(f"more than {self.most} rows")
-        if time.monotonic() - self.start > self.seconds:
-            raise TooLarge(f"more than {self.seconds} seconds")
+        if self.effort.is_spent:
+            raise TooLarge("more steps than were allowed")
 
 
-def lift_all(lattice: Integers, clock: Clock) -> Integers:
+def lift_all(lattice: Integers, limit: Limit) -> Integers:
     """The Graver basis of the lattice that these independent rows span, up to sign."""
     fresh, done = triangular(lattice)
     rows = np.zeros((0, lattice.shape[1]), np.int64)
     for place, column in enumerate(done):
-        rows = _Lift(rows, done[:place], column, clock, fresh[place]).run()
+        rows = _Lift(rows, done[:place], column, limit, fresh[place]).run()
     rest = [column for column in range(lattice.shape[1]) if column not in set(done)]
     while rest:
         # few rows that move the next coordinate make few pairs: the cheapest first
         column = min(rest, key=lambda c: (np.count_nonzero(rows[:, c]), c))
-        rows = _Lift(rows, done, column, clock).run()
+        rows = _Lift(rows, done, column, limit).run()
         done = [*done, column]
         rest.remove(column)
     return rows
@@ -77,10 +81,10 @@ class _Lift:
         rows: Integers,
         done: list[int],
         column: int,
-        clock: Clock,
+        limit: Limit,
         fresh: Integers | None = None,
     ) -> None:
-        self.done, self.column, self.clock, self.fresh = done, column, clock, fresh
+        self.done, self.column, self.limit, self.fresh = done, column, limit, fresh
         self.seen = [*done, column]
         self.layers: dict[int, _Layer] = {}
         self.moving: dict[int, _Layer] = {}
@@ -131,7 +135,7 @@ class _Lift:
         if length in self.layers:
             rows = np.concatenate([self.layers[length].rows, rows])
         self.count += len(rows) - (len(self.layers[length].rows) if length in self.layers else 0)
-        self.clock.check(self.count)
+        self.limit.check(self.count, SORTED * rows.size)
         self.layers[length] = self._layer(rows, self.seen)
         moving = rows[rows[:, self.column] > 0]
         if len(moving):
@@ -155,8 +159,9 @@ class _Lift:
         found = []
         reducers = _Reducers(self, length // 2)
         for near, far, same in self._layer_pairs(length):
+            self.limit.check(steps=len(near.rows) * len(far.rows) * near.keys.shape[1])
             for first, second in pairs(near.keys, far.keys, same):
-                self.clock.check()
+                self.limit.check(steps=SUMMED * len(first))
                 gap = near.rows[first, self.column] - far.rows[second, self.column]
                 keys = near.keys[first] | far.negated[second] | self.bits[np.sign(gap) + 1]
                 alive = reducers.survive_bits(keys)
@@ -187,7 +192,7 @@ class _Reducers:
     """Minimal rows up to a length, both signs: what they divide is not minimal."""
 
     def __init__(self, lift: _Lift, longest: int) -> None:
-        self.seen, self.clock = lift.seen, lift.clock
+        self.seen, self.limit = lift.seen, lift.limit
         layers = [lift.layers[length] for length in sorted(lift.layers) if length <= longest]
         simple, other = [], []
         sizes: list[Integers] = [np.zeros((0, len(self.seen)), np.int64)]
@@ -207,11 +212,11 @@ class _Reducers:
         alive = np.arange(len(keys))
         missing = ~keys
         for start, end in blocks(len(self.simple)):
+            self.limit.check(steps=len(alive) * (end - start) * keys.shape[1])
             kept = [
                 part[~within(self.simple[start:end], missing[part]).any(axis=1)]
                 for part in parts(alive, end - start)
             ]
-            self.clock.check()
             alive = np.concatenate(kept) if kept else alive[:0]
         return alive
 
@@ -220,12 +225,13 @@ class _Reducers:
         alive = np.arange(len(sums))
         missing, sizes = ~keys, np.abs(sums[:, self.seen])
         for start, end in blocks(len(self.other)):
+            self.limit.check(steps=len(alive) * (end - start) * keys.shape[1])
             dead = np.zeros(len(sums), bool)
             for part in parts(alive, end - start):
                 which, row = np.nonzero(within(self.other[start:end], missing[part]))
+                self.limit.check(steps=len(which) * sizes.shape[1])
                 divides = (self.sizes[start + row] <= sizes[part[which]]).all(axis=1)
                 dead[part[which[divides]]] = True
-            self.clock.check()
             alive = alive[~dead[alive]]
         return sums[alive]
 

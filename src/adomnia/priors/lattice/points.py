@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adomnia.priors.lattice.lifting import Clock, TooLarge
+from adomnia.priors.lattice.lifting import Limit, TooLarge
 from adomnia.priors.system import System, whole
 
 __all__ = ["ENDLESS", "Region", "box", "enumerate_points", "impossible", "region", "tighten"]
@@ -23,6 +23,8 @@ Integers = NDArray[np.int64]
 ENDLESS = 1 << 60
 LARGEST = 1 << 58
 ROUNDS = 60
+GROWN = 2
+"""Steps for each number of a partial point and of its totals."""
 BLOCK, MEMORY, WIDEST = 1 << 14, 1 << 23, 1 << 20
 
 
@@ -162,11 +164,11 @@ def _reach(matrix: Any, sizes: Integers) -> float:
     return float(totals.max(initial=0.0)) * 1.01
 
 
-def enumerate_points(found: Region, clock: Clock) -> Iterator[Integers]:
+def enumerate_points(found: Region, limit: Limit) -> Iterator[Integers]:
     """All whole points, block by block (rows are points); each exactly once.
 
     Depth first over the cells, many partial points at a time. Raises `TooLarge` where a cell has
-    no upper bound, and when the clock runs out; the clock's rows count what was looked at.
+    no upper bound, and when the limit is passed; its rows count what was looked at.
     """
     tight = tighten(found)
     if tight is None:
@@ -188,7 +190,7 @@ def enumerate_points(found: Region, clock: Clock) -> Iterator[Integers]:
             looked += len(grown[0])
             if len(grown[0]):
                 stack.append((depth + 1, *grown))
-            clock.check(looked)
+            limit.check(looked, GROWN * (1 + len(grown[0])) * (1 + depth + tight.matrix.shape[0]))
 
 
 class _Plan:

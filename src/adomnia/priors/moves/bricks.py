@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.priors.effort import Effort
 from adomnia.priors.lattice.graver import TooLarge, basis
 
 __all__ = ["bricks_bound"]
@@ -23,31 +23,31 @@ Piece = tuple[list[int], list[int]]
 Kinds = dict[bytes, list[Piece]]
 PIECES, KINDS = 40_000, 60
 STARTS, WALLS, JOINED = 200, 8, 5
-BLOCK_SECONDS = 0.5
 LARGEST = 1 << 62
-AGAIN = 0.5
-"""Once there is a bound, so many seconds are spent on each further try."""
+WEIGHED = 1000
+BLOCK, AGAIN = 100_000_000, 100_000_000
+"""Steps for the changes of one block; and for each further try, once there is a bound."""
 
 
 def bricks_bound(
-    matrix: Any, distance: Distance, time_limit: float = 5.0, size: Size | None = None
+    matrix: Any, distance: Distance, effort: Effort | None = None, size: Size | None = None
 ) -> Fraction | None:
     """The most that the question differs over a minimal change, by rows that form blocks.
 
     `distance(i, j)` is the norm (not squared) of the difference of the question's columns, and
     `size(i)` of one column; without it changes must keep the number of rows in each block. In
-    norm 2 the result is squared by who calls. None where no blocks help, or time runs out.
+    norm 2 the result is squared by who calls. None where no blocks help, or they take too much.
     """
     held = matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)
     rows = np.asarray(held, dtype=np.int64)
-    deadline = time.monotonic() + time_limit
+    effort = effort or Effort()
     walls = dict.fromkeys(_candidates(rows))
-    found = [kinds for wall in walls if (kinds := _kinds(rows, wall, deadline))]
+    found = [kinds for wall in walls if (kinds := _kinds(rows, wall, effort))]
     bounds: list[Fraction] = []
     for kinds in sorted(found, key=len):
-        left = deadline - time.monotonic()
-        weights = _weights(kinds, distance, size) if left > 0 else None
-        share = min(left / 2, AGAIN) if bounds else left / 2
+        effort.spend(WEIGHED * sum(map(len, kinds.values())))
+        weights = None if effort.is_spent else _weights(kinds, distance, size)
+        share = effort.part(2, AGAIN) if bounds else effort.part(2)
         bound = None if weights is None else _bound(kinds, weights, share)
         if bound is not None:
             bounds.append(bound)
@@ -102,7 +102,7 @@ def _blocks(inner: Integers) -> list[list[int]]:
 # What changes are made of
 
 
-def _kinds(rows: Integers, wall: Wall, deadline: float) -> Kinds | None:
+def _kinds(rows: Integers, wall: Wall, effort: Effort) -> Kinds | None:
     """The minimal changes inside blocks, by what the other rows see of them, up to sign."""
     inner = rows[list(wall)]
     rest = rows[[row for row in range(len(rows)) if row not in set(wall)]]
@@ -116,7 +116,7 @@ def _kinds(rows: Integers, wall: Wall, deadline: float) -> Kinds | None:
         own = np.unique(own[own.any(axis=1)], axis=0)
         key = own.tobytes(), len(cells)
         if key not in known:
-            changes = _changes(own, deadline)
+            changes = _changes(own, effort)
             if changes is None or np.abs(changes).max(initial=0) >= LARGEST // tall:
                 return None
             known[key] = changes
@@ -129,7 +129,7 @@ def _kinds(rows: Integers, wall: Wall, deadline: float) -> Kinds | None:
     return found
 
 
-def _changes(own: Integers, deadline: float) -> Integers | None:
+def _changes(own: Integers, effort: Effort) -> Integers | None:
     """The Graver basis of one block; of one even row, all pairs of its cells."""
     count = own.shape[1]
     if len(own) == 1 and (own == own[0, 0]).all():
@@ -140,9 +140,8 @@ def _changes(own: Integers, deadline: float) -> Integers | None:
         for place, (first, second) in enumerate(pairs):
             changes[place, first], changes[place, second] = 1, -1
         return changes
-    left = min(deadline - time.monotonic(), BLOCK_SECONDS)
     try:
-        return basis(own, most=PIECES, time_limit=left)
+        return basis(own, most=PIECES, effort=effort.part(most=BLOCK))
     except (TooLarge, OverflowError):
         return None
 
@@ -182,7 +181,7 @@ def _weight(piece: Piece, distance: Distance, size: Size | None) -> Fraction | N
     return total + sum((size(cell) for cell in alone if size is not None), Fraction(0))
 
 
-def _bound(kinds: Kinds, weights: Sequence[Fraction], time_limit: float) -> Fraction | None:
+def _bound(kinds: Kinds, weights: Sequence[Fraction], effort: Effort) -> Fraction | None:
     """The largest weight of a minimal combination of kinds that the other rows do not see."""
     seen = [np.frombuffer(key, np.int64) for key in kinds]
     unseen = [weight for one, weight in zip(seen, weights, strict=True) if not one.any()]
@@ -190,7 +189,7 @@ def _bound(kinds: Kinds, weights: Sequence[Fraction], time_limit: float) -> Frac
     if not shown:
         return max(unseen, default=None)
     try:
-        combinations = basis(np.array([one for one, _ in shown]).T, time_limit=time_limit)
+        combinations = basis(np.array([one for one, _ in shown]).T, effort=effort)
     except (TooLarge, OverflowError):
         return None
     heavy = [weight for _, weight in shown]

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from adomnia.priors.effort import Effort
 from adomnia.priors.lattice import graver
 from adomnia.priors.moves.element import Element, Vector, add
 
@@ -21,7 +22,7 @@ Column = tuple[tuple[int, int], ...]
 
 
 def brickwork_bound(
-    members: Sequence[Element], distance: Distance, time_limit: float
+    members: Sequence[Element], distance: Distance, effort: Effort
 ) -> Fraction | None:
     """The most that the question differs over a minimal change; None where there are no bricks.
 
@@ -44,7 +45,7 @@ def brickwork_bound(
             kinds[kind] = max(kinds.get(kind, Fraction(0)), distance(one, other))
             if len(kinds) > KINDS:
                 return None
-    return _heaviest(kinds, time_limit)
+    return _heaviest(kinds, effort)
 
 
 def _wall(members: Sequence[Element]) -> dict[int, list[int]] | None:
@@ -91,7 +92,7 @@ def _up_to_sign(column: Vector) -> Column:
     return tuple((row, sign * factor) for row, factor in entries)
 
 
-def _heaviest(kinds: dict[Column, Fraction], time_limit: float) -> Fraction | None:
+def _heaviest(kinds: dict[Column, Fraction], effort: Effort) -> Fraction | None:
     """Pairs that nobody sees, two pairs that cancel, or a minimal combination of kinds."""
     unseen = kinds.pop((), Fraction(0))
     best = max([unseen, *(2 * weight for weight in kinds.values())])
@@ -102,7 +103,7 @@ def _heaviest(kinds: dict[Column, Fraction], time_limit: float) -> Fraction | No
         for number, kind in enumerate(kinds):
             for row, factor in kind:
                 matrix[places[row], number] = factor
-        found = graver.basis(matrix, time_limit=time_limit) if kinds else matrix
+        found = graver.basis(matrix, effort=effort) if kinds else matrix
     except (graver.TooLarge, OverflowError):
         return None
     weights = list(kinds.values())

@@ -7,13 +7,13 @@ do not see it, and it is checked again as a witness.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.priors.bound import Norm
+from adomnia.priors.effort import Effort
 from adomnia.priors.moves.element import Element, Vector, evaluate
 from adomnia.priors.moves.reduce import dense
 
@@ -24,6 +24,8 @@ Integers = NDArray[np.int64]
 STEPS = 4000
 WORK = 200_000_000
 REFRESH = 40
+CALLED = 50_000
+"""Steps that an exchange is counted as, however small the tableau."""
 WIDEST, SEEDS = 150, 25
 LARGEST = 24
 """Circuits are found up to this least entry of a column outside the basis."""
@@ -31,7 +33,7 @@ TINY = 1e-7
 
 
 def long_circuit(
-    members: Sequence[Element], norm: Norm, target: int, deadline: float
+    members: Sequence[Element], norm: Norm, target: int, effort: Effort
 ) -> tuple[int, Vector | None]:
     """A circuit that moves the question far, its value and its cells; stops at the target."""
     members = _subtable(members)  # circuits of some columns are circuits of all
@@ -40,10 +42,11 @@ def long_circuit(
     best: tuple[int, Vector | None] = (0, None)
     if walk.rank == matrix.shape[1]:
         return best
-    steps = min(STEPS, WORK // (walk.tableau.size * (LARGEST + walk.effects.shape[1] // 4)))
-    for step in range(steps):
-        if best[0] >= target or time.monotonic() > deadline:
+    each = walk.tableau.size * (LARGEST + walk.effects.shape[1] // 4)
+    for step in range(min(STEPS, WORK // each)):
+        if best[0] >= target or effort.is_spent:
             break
+        effort.spend(CALLED + each)
         value, circuit = walk.step(step)
         if value > best[0] and not (matrix @ circuit).any():
             moves = [(int(circuit[e]), members[e]) for e in np.flatnonzero(circuit).tolist()]

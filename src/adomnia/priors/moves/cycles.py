@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 from adomnia.priors.bound import Bound, Norm
+from adomnia.priors.effort import Effort
 from adomnia.priors.moves.element import evaluate, is_orthogonal
 from adomnia.priors.moves.graph import Block
 from adomnia.priors.moves.matching import (
@@ -24,9 +24,11 @@ __all__ = ["longest_cycle"]
 
 OUTPUTS = 40
 """Flows are bounded output by output where there are no more than this many."""
+WALKED = 50_000_000
+"""Searches of cycles count their own looks; each is taken for so many steps."""
 
 
-def longest_cycle(block: Block, norm: Norm, deadline: float) -> Bound:
+def longest_cycle(block: Block, norm: Norm, effort: Effort) -> Bound:
     """Bounds of the greatest value of a cycle, with a cycle that reaches the lower one.
 
     Bounds come in order of their cost, and the first that a cycle reaches ends the search.
@@ -35,9 +37,9 @@ def longest_cycle(block: Block, norm: Norm, deadline: float) -> Bound:
     work = _Work(block, norm, adds_up)
     steps = (_complete, _cheap, _walks, _linear, _guided_walks, _all)
     for step in steps:
-        if step is not _complete and time.monotonic() > deadline and work.upper is not None:
+        if step is not _complete and effort.is_spent and work.upper is not None:
             break
-        step(work, deadline)
+        step(work, effort)
         if work.is_done:
             break
     assert work.upper is not None
@@ -72,7 +74,7 @@ class _Work:
             self.lower = found
 
 
-def _complete(work: _Work, deadline: float) -> None:
+def _complete(work: _Work, effort: Effort) -> None:
     """Row and column sums of a complete table with equal weights: the closed form."""
     block = work.block
     weights = {one.most for one in block.elements}
@@ -88,7 +90,7 @@ def _complete(work: _Work, deadline: float) -> None:
         work.bound(upper, say)
 
 
-def _cheap(work: _Work, deadline: float) -> None:
+def _cheap(work: _Work, effort: Effort) -> None:
     """Bounds at the nodes, without a linear program."""
     block = work.block
     one_norm = heaviest_pairs(block, largest(block.elements, 1))
@@ -111,23 +113,27 @@ def _cheap(work: _Work, deadline: float) -> None:
             work.bound(most, f"two edges at each node of {work.size}, output by output")
 
 
-def _walks(work: _Work, deadline: float) -> None:
+def _walks(work: _Work, effort: Effort) -> None:
     """Cycles found by walking greedily."""
     assert work.upper is not None
+    effort.spend(WALKED)
     work.reach(long_cycle(work.block, work.norm, int(work.upper)))
 
 
-def _linear(work: _Work, deadline: float) -> None:
+def _linear(work: _Work, effort: Effort) -> None:
     """Bounds by duality."""
-    block, left = work.block, deadline - time.monotonic()
+    block = work.block
     if work.adds_up:
-        guide = matching_bound(block, [one.most for one in block.elements], left)
+        guide = matching_bound(block, [one.most for one in block.elements], effort)
         work.guides.append(guide)
         work.bound(guide.upper, f"the heaviest 2-matching of {work.size}")
     moved = outputs(block)
     if len(moved) > OUTPUTS or (work.adds_up and work.norm == 2):
         return
-    flows = [flow_bound(block, output, left / len(moved)) for output in moved]
+    flows = [
+        flow_bound(block, output, effort.part(len(moved) - done))
+        for done, output in enumerate(moved)
+    ]
     work.guides += flows[:1] if len(flows) == 1 else []
     total = sum((flow.upper for flow in flows), Fraction(0))
     if work.norm == 1:
@@ -140,16 +146,18 @@ def _linear(work: _Work, deadline: float) -> None:
     work.bound(most, f"the greatest flows in {work.size}")
 
 
-def _guided_walks(work: _Work, deadline: float) -> None:
+def _guided_walks(work: _Work, effort: Effort) -> None:
     """Cycles found by walking where a linear program loses little."""
     assert work.upper is not None
     for guide in work.guides:
         if not work.is_done:
+            effort.spend(WALKED)
             work.reach(long_cycle(work.block, work.norm, int(work.upper), guide))
 
 
-def _all(work: _Work, deadline: float) -> None:
+def _all(work: _Work, effort: Effort) -> None:
     """All cycles, where they are few."""
+    effort.spend(WALKED)
     found = all_cycles(work.block, work.norm, work.lower[0], work.adds_up)
     if found is None:
         return

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.priors.bound import Bound, Norm
+from adomnia.priors.effort import Effort
 from adomnia.priors.lattice import graver
 from adomnia.priors.system import System
 from adomnia.priors.tables.fibre import TooLarge, tables
@@ -22,7 +23,7 @@ __all__ = ["listed_bound"]
 CELLS, TABLES, MOVES, LARGEST = 40, 20_000, 20_000, 1 << 20
 
 
-def listed_bound(system: System, asked: Any, norm: Norm, time_limit: float) -> Bound | None:
+def listed_bound(system: System, asked: Any, norm: Norm, effort: Effort) -> Bound | None:
     """The exact value, where all rows are exact, all values known, and both lists are short."""
     if system.cells > CELLS or any(v is None or v[0] != v[1] for v in system.values):
         return None
@@ -31,8 +32,8 @@ def listed_bound(system: System, asked: Any, norm: Norm, time_limit: float) -> B
     if int(np.abs(question).max(initial=0)) > LARGEST:
         return None
     try:
-        fibre = tables(system, TABLES, time_limit / 2)[:, live]
-        moves = graver.basis(system.matrix.toarray()[:, live], MOVES, time_limit / 2)
+        fibre = tables(system, TABLES, effort.part(2))[:, live]
+        moves = graver.basis(system.matrix.toarray()[:, live], MOVES, effort)
     except (TooLarge, graver.TooLarge, OverflowError):
         return None
     changed = moves.astype(object) @ question.T.astype(object)

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linprog
 
 from adomnia.priors.bound import Norm
+from adomnia.priors.effort import Effort
 from adomnia.priors.moves.element import Element, value
 from adomnia.priors.moves.graph import Block
 from adomnia.priors.moves.pairs import widest
+from adomnia.priors.programs import propose
 
 __all__ = [
     "Floats",
@@ -117,7 +118,7 @@ def _best_two(highs: Integers, lows: Integers) -> Integers:
     return np.where(first == second, same, high + low)
 
 
-def matching_bound(block: Block, weights: list[int], seconds: float) -> Guided:
+def matching_bound(block: Block, weights: list[int], effort: Effort) -> Guided:
     """The most weight with at most two edges at each node, from a dual solution.
 
     For all p >= 0 a cycle weighs at most 2 sum p_v + sum max(0, w_e - p_u - p_v).
@@ -130,7 +131,8 @@ def matching_bound(block: Block, weights: list[int], seconds: float) -> Guided:
     entries = (np.concatenate([tails, heads]), np.concatenate([edges, edges]))
     degree = sparse.csr_array((ones, entries), shape=(block.nodes, len(weights)))
     most = np.full(block.nodes, 2.0)
-    found = _solve(-np.array(weights, float), seconds, A_ub=degree, b_ub=most)
+    costs = -np.array(weights, float)
+    found = propose(costs, effort, bounds=(0, 1), A_ub=degree, b_ub=most)
     if found is None:
         return Guided(Fraction(sum(weights)))
     price = _rounded(-found.ineqlin.marginals, least=0)
@@ -145,7 +147,7 @@ def outputs(block: Block) -> list[int]:
     return sorted(set().union(*(one.outputs for one in block.elements)))
 
 
-def flow_bound(block: Block, output: int, seconds: float) -> Guided:
+def flow_bound(block: Block, output: int, effort: Effort) -> Guided:
     """The most that one output moves along disjoint cycles, from a dual solution.
 
     Arcs f, forwards and backwards, that enter each node once at most and leave it as often: for
@@ -162,9 +164,10 @@ def flow_bound(block: Block, output: int, seconds: float) -> Guided:
     ones = np.ones(len(gains))
     enter = sparse.csr_array((ones, (heads, arcs)), shape=shape)
     leave = sparse.csr_array((ones, (tails, arcs)), shape=shape)
-    found = _solve(
+    found = propose(
         -gains.astype(float),
-        seconds,
+        effort,
+        bounds=(0, 1),
         A_ub=enter,
         b_ub=np.ones(block.nodes),
         A_eq=enter - leave,
@@ -201,13 +204,6 @@ def _all_gains(
         up.append([highs.get(output, 0) for output in moved])
         down.append([-lows.get(output, 0) for output in moved])
     return up, down
-
-
-def _solve(costs: Floats, seconds: float, **rows: Any) -> Any:
-    """What the solver proposes, or None; nothing of it is believed."""
-    options = {"time_limit": max(seconds, 0.05)}
-    found = linprog(costs, bounds=(0, 1), method="highs", options=options, **rows)
-    return found if found.status == 0 else None
 
 
 def _rounded(multipliers: Any, least: int | None = None) -> Integers:

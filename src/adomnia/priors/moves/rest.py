@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.priors.bound import Bound, Norm
+from adomnia.priors.effort import Effort
 from adomnia.priors.lattice import graver
 from adomnia.priors.moves.bricks import bricks_bound
 from adomnia.priors.moves.brickwork import brickwork_bound
@@ -32,15 +32,15 @@ FEW, MANY = 3000, 60_000
 ENTRIES = 4_000_000
 UNIMODULAR = 800
 WAYS = 64
-LONGEST = 4.0
-"""Seconds for bounds by bricks, and for circuits, when there is much time."""
+LONGEST = 600_000_000
+"""Steps for bounds by bricks, and for circuits, where many are left."""
 LARGEST = 1 << 20
 
 
-def bound_rest(members: Sequence[Element], norm: Norm, deadline: float) -> Bound:
+def bound_rest(members: Sequence[Element], norm: Norm, effort: Effort) -> Bound:
     """The best bound of a connected part that is not a graph; the first exact one ends it."""
     if len(members) * len({row for one in members for row in one.column}) > ENTRIES:
-        return _large(members, norm, deadline)
+        return _large(members, norm, effort)
     try:
         matrix = dense(members)
     except OverflowError:
@@ -48,7 +48,7 @@ def bound_rest(members: Sequence[Element], norm: Norm, deadline: float) -> Bound
     steps = (_sums, _few_moves, _bricks, _circuits, _determinants, _many_moves)
     best = Bound(Fraction(0), Fraction(0), "")
     for step in steps:
-        for found in step(matrix, members, norm, deadline, best):
+        for found in step(matrix, members, norm, effort, best):
             best = _both(best, found)
         if best.argument and best.exact:
             break
@@ -69,27 +69,26 @@ def _both(best: Bound, found: Bound) -> Bound:
 
 
 def _few_moves(
-    matrix: Integers, members: Sequence[Element], norm: Norm, deadline: float, best: Bound
+    matrix: Integers, members: Sequence[Element], norm: Norm, effort: Effort, best: Bound
 ) -> Iterator[Bound]:
     """The Graver basis where it is short: that is soon known."""
-    yield from _moves(matrix, members, norm, deadline, FEW)
+    yield from _moves(matrix, members, norm, effort, FEW)
 
 
 def _many_moves(
-    matrix: Integers, members: Sequence[Element], norm: Norm, deadline: float, best: Bound
+    matrix: Integers, members: Sequence[Element], norm: Norm, effort: Effort, best: Bound
 ) -> Iterator[Bound]:
     """The Graver basis where it is long."""
-    yield from _moves(matrix, members, norm, deadline, MANY)
+    yield from _moves(matrix, members, norm, effort, MANY)
 
 
 def _moves(
-    matrix: Integers, members: Sequence[Element], norm: Norm, deadline: float, most: int
+    matrix: Integers, members: Sequence[Element], norm: Norm, effort: Effort, most: int
 ) -> Iterator[Bound]:
-    left = deadline - time.monotonic()
-    if len(members) > CELLS or left <= 0:
+    if len(members) > CELLS or effort.is_spent:
         return
     try:
-        moves = graver.basis(matrix, most, left)
+        moves = graver.basis(matrix, most, effort)
     except (graver.TooLarge, OverflowError):
         return
     say = f"Graver basis of {len(moves)} moves"
@@ -170,7 +169,7 @@ def _greatest(move: list[tuple[int, Element]], norm: Norm) -> tuple[int | None, 
 
 
 def _sums(
-    matrix: Integers, members: Sequence[Element], norm: Norm, deadline: float, best: Bound
+    matrix: Integers, members: Sequence[Element], norm: Norm, effort: Effort, best: Bound
 ) -> Iterator[Bound]:
     """Closed forms for a sum, alone or with its count."""
     found = sum_bound(matrix, members, norm)
@@ -179,18 +178,16 @@ def _sums(
 
 
 def _circuits(
-    matrix: Integers, members: Sequence[Element], norm: Norm, deadline: float, best: Bound
+    matrix: Integers, members: Sequence[Element], norm: Norm, effort: Effort, best: Bound
 ) -> Iterator[Bound]:
     """A lower end."""
-    now = time.monotonic()
-    until = now + min((deadline - now) / 3, LONGEST)
     target = math.floor(best.upper) if best.argument else sys.maxsize
-    reached, cells = long_circuit(members, norm, target, until)
+    reached, cells = long_circuit(members, norm, target, effort.part(3, LONGEST))
     yield Bound(best.upper, Fraction(reached), "", cells)
 
 
 def _bricks(
-    matrix: Integers, members: Sequence[Element], norm: Norm, deadline: float, best: Bound
+    matrix: Integers, members: Sequence[Element], norm: Norm, effort: Effort, best: Bound
 ) -> Iterator[Bound]:
     """The bound that does not grow with the number of equal blocks. In norm 2 roots add up."""
 
@@ -200,14 +197,15 @@ def _bricks(
     def size(number: int) -> Fraction:
         return _size(members[number], norm)
 
-    left = min((deadline - time.monotonic()) / 3, LONGEST)
-    total = bricks_bound(matrix, distance, left, size) if left > 0 else None
+    total = None
+    if not effort.is_spent:
+        total = bricks_bound(matrix, distance, effort.part(3, LONGEST), size)
     if total is not None:
         yield _squared(total, norm, "n-fold bound over bricks")
 
 
 def _determinants(
-    matrix: Integers, members: Sequence[Element], norm: Norm, deadline: float, best: Bound
+    matrix: Integers, members: Sequence[Element], norm: Norm, effort: Effort, best: Bound
 ) -> Iterator[Bound]:
     """Bounds by the size of determinants: ones, or by their general size."""
     sizes = [_size(one, norm) for one in members]
@@ -234,19 +232,18 @@ def _squared(total: Fraction, norm: Norm, say: str) -> Bound:
     return Bound(Fraction(most), Fraction(0), say)
 
 
-def _large(members: Sequence[Element], norm: Norm, deadline: float) -> Bound:
+def _large(members: Sequence[Element], norm: Norm, effort: Effort) -> Bound:
     """Bounds that do not need the rows as a dense matrix; a lower end from some of the columns."""
 
     def distance(first: Element, second: Element) -> Fraction:
         return _distance(first, second, norm)
 
     best = _squared(_hadamard(members, norm), norm, "determinants of the rows")
-    left = min((deadline - time.monotonic()) / 2, LONGEST)
-    bricks = brickwork_bound(members, distance, left) if left > 0 else None
+    bricks = brickwork_bound(members, distance, effort.part(2, LONGEST))
     if bricks is not None:
         best = _both(best, _squared(bricks, norm, "n-fold bound over bricks"))
-    until = min(deadline, time.monotonic() + LONGEST)
-    reached, cells = long_circuit(members, norm, math.floor(best.upper), until)
+    most = effort.part(most=LONGEST)
+    reached, cells = long_circuit(members, norm, math.floor(best.upper), most)
     return _both(best, Bound(best.upper, Fraction(reached), "", cells))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adomnia.priors.bound import Bound, Norm
+from adomnia.priors.effort import Effort
 from adomnia.priors.moves.cycles import longest_cycle
 from adomnia.priors.moves.element import Element, value
 from adomnia.priors.moves.graph import blocks, orient
@@ -27,14 +27,13 @@ __all__ = ["solve"]
 COPIES = 3
 WITNESSES = 12
 """So many witnesses are checked, the best first, before the lower end is given up."""
-KEPT = 0.6
-"""The share of the time after which the values' own bounds begin, where values are known."""
-LEAST = 0.25
+LEAST = 50_000_000
+"""Steps that are allowed for a check of a witness, and for the range, whatever was spent."""
 
 Witness = dict[int, int]
 
 
-def solve(system: System, asked: Any, norm: Norm = 1, *, time_limit: float = 5.0) -> Bound:
+def solve(system: System, asked: Any, norm: Norm = 1, *, effort: Effort | None = None) -> Bound:
     """How far a question can differ between induced neighbours: bounds with their argument.
 
     `asked` holds the question's outputs as rows of whole numbers over the cells. In norm 2 the
@@ -43,25 +42,28 @@ def solve(system: System, asked: Any, norm: Norm = 1, *, time_limit: float = 5.0
     """
     if norm not in (1, 2):
         raise ValueError("norm 1 sums absolute values, norm 2 squares")
-    start, question = time.monotonic(), whole(asked)
+    effort, question = effort or Effort(), whole(asked)
     known = any(interval is not None for interval in system.values)
-    deadline = start + time_limit * (KEPT if known else 1.0)
-    found = list(_part_bounds(parts(system, question), norm, deadline))
+    first = effort.part(2 if known else 1)  # the other half is for the values' own bounds
+    found = list(_part_bounds(parts(system, question), norm, first))
     top = max(found, key=lambda bound: bound.upper, default=Bound(Fraction(0), Fraction(0), ""))
     bound = Bound(top.upper, Fraction(0), _say(system, top))
-    lower = _best_witness(system, question, norm, found, start + time_limit)
+    lower = _best_witness(system, question, norm, found, effort)
     if lower is not None:
         reached = Fraction(_value(question, lower, norm))
         if reached > bound.upper:  # cannot be: then a proof is wrong, and nothing may rest on it
             raise ArithmeticError("a minimal difference above what was proven")
         bound = Bound(bound.upper, reached, bound.argument, lower)
     if known and not bound.exact:
-        left = max(start + time_limit - time.monotonic(), LEAST)
-        bound = _within_range(system, question, norm, bound, left)
+        bound = _within_range(system, question, norm, bound, _some(effort))
         if not bound.exact:
-            left = max(start + time_limit - time.monotonic(), LEAST)
-            bound = listed_bound(system, question, norm, left) or bound
+            bound = listed_bound(system, question, norm, _some(effort)) or bound
     return bound
+
+
+def _some(effort: Effort) -> Effort:
+    """What is left, or the least that is always allowed."""
+    return effort if effort.left >= LEAST else Effort(LEAST)
 
 
 def _say(system: System, top: Bound) -> str:
@@ -70,12 +72,11 @@ def _say(system: System, top: Bound) -> str:
     return top.argument if system.matrix.shape[0] else "nothing known"
 
 
-def _part_bounds(found: list[Part], norm: Norm, deadline: float) -> Iterator[Bound]:
+def _part_bounds(found: list[Part], norm: Norm, effort: Effort) -> Iterator[Bound]:
     """The bounds of all parts, with witnesses in the cells of the system, for some copies each."""
     for number, part in enumerate(found):
-        now = time.monotonic()
-        until = now + (deadline - now) / (len(found) - number)
-        for bound in _bounds(elements(part.matrix, part.asked, norm), norm, until):
+        own = effort.part(len(found) - number)
+        for bound in _bounds(elements(part.matrix, part.asked, norm), norm, own):
             for cells in part.copies[:COPIES]:
                 witness = None
                 if bound.witness is not None:
@@ -83,7 +84,7 @@ def _part_bounds(found: list[Part], norm: Norm, deadline: float) -> Iterator[Bou
                 yield Bound(bound.upper, bound.lower, bound.argument, witness)
 
 
-def _bounds(members: list[Element], norm: Norm, deadline: float) -> Iterator[Bound]:
+def _bounds(members: list[Element], norm: Norm, effort: Effort) -> Iterator[Bound]:
     """Reductions, then each connected part as a graph, or by its kernel, or as it is."""
     left, found = reduce(members, norm)
     yield from found
@@ -91,21 +92,21 @@ def _bounds(members: list[Element], norm: Norm, deadline: float) -> Iterator[Bou
         arcs = orient(part)
         if arcs is not None:
             for block in blocks(part, arcs):
-                yield longest_cycle(block, norm, deadline)
+                yield longest_cycle(block, norm, effort)
             continue
         smaller = split_by_kernel(part, norm)
         if smaller is None:
-            yield bound_rest(part, norm, deadline)
+            yield bound_rest(part, norm, effort)
         else:
             for one in smaller:
-                yield from _bounds(one, norm, deadline)
+                yield from _bounds(one, norm, effort)
 
 
 # The lower end
 
 
 def _best_witness(
-    system: System, question: Any, norm: Norm, found: list[Bound], deadline: float
+    system: System, question: Any, norm: Norm, found: list[Bound], effort: Effort
 ) -> Witness | None:
     """The witness of greatest value among those that pass every check."""
     rounded = [row for row in range(len(system.values)) if not is_exact(system, row)]
@@ -115,7 +116,7 @@ def _best_witness(
         exact_rows = whole(system.matrix.tocsr()[kept])
         values = [system.values[row] for row in kept.tolist()]
         plain = System.of(exact_rows, values, None, sorted(system.forbidden))
-        found = found + list(_part_bounds(parts(plain, question), norm, deadline))
+        found = found + list(_part_bounds(parts(plain, question), norm, effort))
     proposed = {
         tuple(sorted(cells.items())): cells
         for bound in found
@@ -123,11 +124,10 @@ def _best_witness(
     }
     ranked = sorted(proposed.values(), key=lambda cells: -_value(question, cells, norm))
     for cells in ranked[:WITNESSES]:
-        left = max((deadline - time.monotonic()) / 2, LEAST)
-        if is_minimal_difference(exact_rows, cells) and _happens(system, cells, left):
+        if is_minimal_difference(exact_rows, cells) and _happens(
+            system, cells, _some(effort.part(2))
+        ):
             return cells
-        if time.monotonic() > deadline:
-            break
     return None
 
 
@@ -136,12 +136,12 @@ def _real_cells(witness: Mapping[int, int], cells: int) -> Witness:
     return {cell: x for cell, x in witness.items() if cell < cells}
 
 
-def _happens(system: System, cells: Witness, time_limit: float) -> bool:
+def _happens(system: System, cells: Witness, effort: Effort) -> bool:
     """Whether some table that agrees with all values can change in this way."""
     if all(interval is None for interval in system.values):
         return True
     try:
-        return is_realisable(system, cells, time_limit) is True
+        return is_realisable(system, cells, effort) is True
     except OverflowError:  # then nobody knows
         return False
 
@@ -156,12 +156,10 @@ def _value(question: Any, cells: Mapping[int, int], norm: Norm) -> int:
     return value(total, norm)
 
 
-def _within_range(
-    system: System, question: Any, norm: Norm, bound: Bound, time_limit: float
-) -> Bound:
+def _within_range(system: System, question: Any, norm: Norm, bound: Bound, effort: Effort) -> Bound:
     """The bound, not above the question's range among the tables that agree with the values."""
     try:
-        most = range_bound(system, question, norm, time_limit)
+        most = range_bound(system, question, norm, effort)
     except OverflowError:
         return bound
     if most is None or most >= bound.upper:

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.optimize import Bounds, LinearConstraint
 
-from adomnia.priors.lattice.lifting import Clock, TooLarge
+from adomnia.priors.effort import Effort
+from adomnia.priors.lattice.lifting import Limit, TooLarge
 from adomnia.priors.lattice.points import ENDLESS, Region, enumerate_points, tighten
+from adomnia.priors.programs import propose, propose_whole
 
 __all__ = ["empty_by", "find_point", "is_empty", "largest"]
 
@@ -24,21 +26,21 @@ SAFE = float(1 << 60)
 SEARCHED = 3_000_000
 
 
-def largest(found: Region, objective: Integers, seconds: float = 5.0) -> int | None:
+def largest(found: Region, objective: Integers, effort: Effort | None = None) -> int | None:
     """A proven upper bound of objective * t over the whole points; None if nothing was proven."""
-    guess = _solved(found, objective, seconds)
+    guess = _solved(found, objective, effort or Effort())
     proven = [_weigh(found, objective, np.zeros(len(found.low)), 1)]
     if guess is not None:
         proven += [_weigh(found, objective, guess, below) for below in DENOMINATORS]
     return min((bound for bound in proven if bound is not None), default=None)
 
 
-def empty_by(found: Region, seconds: float = 5.0) -> Integers | None:
+def empty_by(found: Region, effort: Effort | None = None) -> Integers | None:
     """Multipliers of the rows that prove the region empty (Farkas), or None.
 
     Their sum is a row which no point within the cell bounds can have in its interval.
     """
-    guess = _phase_one(found, seconds)
+    guess = _phase_one(found, effort or Effort())
     if guess is None:
         return None
     nothing = np.zeros(len(found.lower), np.int64)
@@ -50,7 +52,7 @@ def empty_by(found: Region, seconds: float = 5.0) -> Integers | None:
 
 
 def find_point(
-    found: Region, seconds: float = 5.0, objective: NDArray[np.float64] | None = None
+    found: Region, effort: Effort | None = None, objective: NDArray[np.float64] | None = None
 ) -> Integers | None:
     """A whole point of the region, checked exactly; None says nothing.
 
@@ -60,62 +62,61 @@ def find_point(
         return found.lower
     cells = len(found.lower)
     for aim in (np.zeros(cells), np.ones(cells)) if objective is None else (objective,):
-        point = _suggested(found, aim, seconds)
+        point = _suggested(found, aim, effort or Effort())
         if point is not None and found.holds(point):
             return point
     return None
 
 
-def _suggested(found: Region, aim: NDArray[np.float64], seconds: float) -> Integers | None:
+def _suggested(found: Region, aim: NDArray[np.float64], effort: Effort) -> Integers | None:
     """The solver's point, rounded; its status is not asked."""
     ceiling = np.where(found.upper >= ENDLESS, np.inf, found.upper.astype(float))
     rows = LinearConstraint(found.matrix.astype(float), found.low, found.high)
-    answer = milp(
+    proposed = propose_whole(
         aim,
-        constraints=rows if len(found.low) else (),
+        effort,
+        constraints=(rows,) if len(found.low) else (),
         bounds=Bounds(found.lower, ceiling),
         integrality=np.ones(len(aim)),
-        options={"time_limit": seconds},
     )
-    if answer.x is None or not np.abs(answer.x).max(initial=0) < SAFE:
+    if proposed is None or not np.abs(proposed).max(initial=0) < SAFE:
         return None
-    point: Integers = np.rint(answer.x).astype(np.int64)
+    point: Integers = np.rint(proposed).astype(np.int64)
     return point
 
 
-def is_empty(found: Region, seconds: float = 5.0) -> bool | None:
+def is_empty(found: Region, effort: Effort | None = None) -> bool | None:
     """Whether the region has no whole point: proven either way, or None."""
-    tight = tighten(found)
+    effort, tight = effort or Effort(), tighten(found)
     if tight is None:
         return True
-    if find_point(tight, seconds) is not None:
+    if find_point(tight, effort) is not None:
         return False
-    if empty_by(tight, seconds) is not None:
+    if empty_by(tight, effort) is not None:
         return True
     try:
-        for _ in enumerate_points(tight, Clock(SEARCHED, seconds)):
+        for _ in enumerate_points(tight, Limit(SEARCHED, effort)):
             return False
     except TooLarge:
         return None
     return True
 
 
-def _solved(found: Region, objective: Integers, seconds: float) -> NDArray[np.float64] | None:
+def _solved(found: Region, objective: Integers, effort: Effort) -> NDArray[np.float64] | None:
     """The solver's multipliers of the rows for the largest objective."""
     both = sparse.vstack([found.matrix, -found.matrix]).astype(float)
     limits = np.concatenate([found.high, -found.low]).astype(float)
-    answer = linprog(
+    answer = propose(
         -objective.astype(float),
+        effort,
         A_ub=both if len(limits) else None,
         b_ub=limits if len(limits) else None,
         bounds=_bounds(found),
-        method="highs",
-        options={"time_limit": seconds},
     )
     return _multipliers(answer, len(found.low))
 
 
-def _phase_one(found: Region, seconds: float) -> NDArray[np.float64] | None:
+def _phase_one(found: Region, effort: Effort) -> NDArray[np.float64] | None:
     """Multipliers from: how far do the rows have to give until there is a point?"""
     rows, cells = found.matrix.shape
     if not rows:
@@ -127,13 +128,12 @@ def _phase_one(found: Region, seconds: float) -> NDArray[np.float64] | None:
             sparse.hstack([-found.matrix, 0 * unit, -unit]),
         ]
     ).astype(float)
-    answer = linprog(
+    answer = propose(
         np.concatenate([np.zeros(cells), np.ones(2 * rows)]),
+        effort,
         A_ub=sparse.csr_array(both),
         b_ub=np.concatenate([found.high, -found.low]).astype(float),
         bounds=np.vstack([_bounds(found), np.tile([0.0, np.inf], (2 * rows, 1))]),
-        method="highs",
-        options={"time_limit": seconds},
     )
     return _multipliers(answer, rows)
 
@@ -144,7 +144,7 @@ def _bounds(found: Region) -> NDArray[np.float64]:
 
 
 def _multipliers(answer: Any, rows: int) -> NDArray[np.float64] | None:
-    if answer.x is None or not rows:
+    if answer is None or not rows:
         return None
     slopes = -np.asarray(answer.ineqlin.marginals, dtype=float)
     guess: NDArray[np.float64] = slopes[:rows] - slopes[rows:]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from adomnia.errors import QuestionError
+from adomnia.priors.effort import Effort
 from adomnia.priors.lattice.kernel import eliminate
 from adomnia.priors.lattice.points import Region, impossible, region, tighten
 from adomnia.priors.system import Interval, System
@@ -18,10 +18,11 @@ from adomnia.priors.tables import certificate
 
 __all__ = ["Contradiction", "check"]
 
-SECONDS = 5.0
+SEARCHED, SHRUNK = 300_000_000, 20_000
+"""Steps to look for a whole table, and for each row of a proof without a program."""
 Rows = tuple[int, ...]
-Find = Callable[[Region, float], Rows | None]
-Proof = Callable[[Region], bool]
+Find = Callable[[Region, Effort], Rows | None]
+Proof = Callable[[Region, Effort], bool]
 
 
 @dataclass(eq=False)
@@ -31,30 +32,29 @@ class Contradiction(QuestionError):
     rows: Rows = ()
 
 
-def check(system: System, seconds: float = SECONDS) -> None:
+def check(system: System, effort: Effort | None = None) -> None:
     """Raises `Contradiction` if it is proven that no table agrees with the known values.
 
-    The simplest reasons are tried first. What is neither proven nor refuted within the time
-    passes: a contradiction is only ever claimed with a proof (`fibre.md`).
+    The simplest reasons are tried first. What is neither proven nor refuted within the
+    effort passes: a contradiction is only ever claimed with a proof (`fibre.md`).
     """
     known = [row for row, value in enumerate(system.values) if value is not None]
     if not known:
         return
     try:
-        _check(system, known, seconds)
+        _check(system, known, effort or Effort())
     except OverflowError:
         return  # numbers too large to be looked at
 
 
-def _check(system: System, known: list[int], seconds: float) -> None:
+def _check(system: System, known: list[int], effort: Effort) -> None:
     tables = region(system)
-    deadline = time.monotonic() + seconds
     for reasons in (SEEN, WORKED_OUT, SOLVED):
         if reasons is SOLVED:
             tight = tighten(tables)
-            if tight is not None and certificate.find_point(tight, seconds) is not None:
+            if tight is not None and certificate.find_point(tight, effort) is not None:
                 return
-        found = [(rows, say) for say, find in reasons if (rows := find(tables, deadline))]
+        found = [(rows, say) for say, find in reasons if (rows := find(tables, effort))]
         if found:
             rows, say = min(found, key=lambda pair: len(pair[0]))
             raise _named(system, tuple(known[row] for row in rows), say)
@@ -76,7 +76,7 @@ def _shown(value: Interval) -> str:
 # Reasons that show themselves
 
 
-def _alone(tables: Region, deadline: float) -> Rows | None:
+def _alone(tables: Region, effort: Effort) -> Rows | None:
     """One row that can have no such value: too small, too large, or not a multiple."""
     failing = impossible(tables)
     for row, entries in enumerate(_entries(tables)):
@@ -97,7 +97,7 @@ def _only(tables: Region, row: int) -> Region:
     return Region(held[:, cells], *ends, tables.lower[cells], tables.upper[cells])
 
 
-def _twice(tables: Region, deadline: float) -> Rows | None:
+def _twice(tables: Region, effort: Effort) -> Rows | None:
     """The same cells, released with two totals that do not meet."""
     seen: dict[tuple[tuple[int, int], ...], list[tuple[int, int, int]]] = {}
     for row, entries in enumerate(_entries(tables)):
@@ -116,7 +116,7 @@ def _twice(tables: Region, deadline: float) -> Rows | None:
     return None
 
 
-def _parts(tables: Region, deadline: float) -> Rows | None:
+def _parts(tables: Region, effort: Effort) -> Rows | None:
     """A total that is less than its disjoint parts, or differs from them though they fill it."""
     sets = {
         row: frozenset(entries)
@@ -175,29 +175,29 @@ def _entries(tables: Region) -> Iterable[dict[int, int]]:
 # Reasons with a proof for a set of rows, which is then made small
 
 
-def _by_sums(tables: Region, deadline: float) -> Rows | None:
+def _by_sums(tables: Region, effort: Effort) -> Rows | None:
     """Some combination of the exact rows is nothing, but their values do not cancel."""
-    return _smallest(tables, lambda chosen: _fault(chosen) == "sums", deadline)
+    return _smallest(tables, lambda chosen, _: _fault(chosen) == "sums", effort)
 
 
-def _by_bounds(tables: Region, deadline: float) -> Rows | None:
+def _by_bounds(tables: Region, effort: Effort) -> Rows | None:
     """Row after row leaves less room for the cells until there is none."""
-    return _smallest(tables, lambda chosen: tighten(chosen) is None, deadline)
+    return _smallest(tables, lambda chosen, _: tighten(chosen) is None, effort)
 
 
-def _by_division(tables: Region, deadline: float) -> Rows | None:
+def _by_division(tables: Region, effort: Effort) -> Rows | None:
     """No whole numbers, not even negative ones, satisfy the exact rows."""
-    return _smallest(tables, lambda chosen: bool(_fault(chosen)), deadline)
+    return _smallest(tables, lambda chosen, _: bool(_fault(chosen)), effort)
 
 
-def _by_multipliers(tables: Region, deadline: float) -> Rows | None:
+def _by_multipliers(tables: Region, effort: Effort) -> Rows | None:
     """Not even fractions: some combination of the rows is impossible."""
-    return _smallest(tables, _no_fractions, deadline)
+    return _smallest(tables, _no_fractions, effort)
 
 
-def _by_search(tables: Region, deadline: float) -> Rows | None:
+def _by_search(tables: Region, effort: Effort) -> Rows | None:
     """Fractions would do, but no whole table."""
-    return _smallest(tables, lambda chosen: certificate.is_empty(chosen, 2.0) is True, deadline)
+    return _smallest(tables, _no_whole, effort)
 
 
 def _fault(tables: Region) -> str:
@@ -206,33 +206,38 @@ def _fault(tables: Region) -> str:
     return eliminate(tables.matrix[exact][:, live], tables.low[exact].tolist()).fault
 
 
-def _no_fractions(tables: Region) -> bool:
+def _no_fractions(tables: Region, effort: Effort) -> bool:
     tight = tighten(tables)
-    return tight is None or certificate.empty_by(tight) is not None
+    return tight is None or certificate.empty_by(tight, effort) is not None
 
 
-def _smallest(tables: Region, proof: Proof, deadline: float) -> Rows | None:
+def _no_whole(tables: Region, effort: Effort) -> bool:
+    return certificate.is_empty(tables, effort.part(most=SEARCHED)) is True
+
+
+def _smallest(tables: Region, proof: Proof, effort: Effort) -> Rows | None:
     """Rows that the proof refutes, none of which can be left out; None if it refutes none."""
     rows = tuple(range(len(tables.low)))
-    if not proof(tables):
+    if not proof(tables, effort):
         return None
     orders = (rows, rows[::-1])
-    return min((_shrunk(tables, proof, order, deadline) for order in orders), key=len)
+    return min((_shrunk(tables, proof, order, effort) for order in orders), key=len)
 
 
-def _shrunk(tables: Region, proof: Proof, rows: Rows, deadline: float) -> Rows:
+def _shrunk(tables: Region, proof: Proof, rows: Rows, effort: Effort) -> Rows:
     """Leaves out halves of the rows, then quarters, and so on, while the proof still holds.
 
-    When time is up the rows so far are returned: they contradict each other all the same.
+    When the effort is spent the rows so far are returned: they contradict each other all the same.
     """
     size = len(rows)
     while size >= 1:
         start = 0
         while start < len(rows):
             fewer = rows[:start] + rows[start + size :]
-            if time.monotonic() > deadline:
+            effort.spend(SHRUNK * len(fewer))
+            if effort.is_spent:
                 return tuple(sorted(rows))
-            if fewer and proof(tables.rows(np.array(fewer))):
+            if fewer and proof(tables.rows(np.array(fewer)), effort):
                 rows = fewer
             else:
                 start += size

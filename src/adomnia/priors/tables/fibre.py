@@ -5,7 +5,6 @@ Rows that were released rounded mean low <= a t <= high throughout.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -17,8 +16,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adomnia.priors.bound import Norm
+from adomnia.priors.effort import STEPS, Effort
 from adomnia.priors.lattice.kernel import eliminate, fixed
-from adomnia.priors.lattice.lifting import Clock, TooLarge
+from adomnia.priors.lattice.lifting import Limit, TooLarge
 from adomnia.priors.lattice.points import Region, enumerate_points, region, tighten
 from adomnia.priors.system import System, whole
 from adomnia.priors.tables import certificate
@@ -39,11 +39,11 @@ FEW, NARROW = 20_000, 400
 LOOKED = 50
 
 
-def tables(system: System, most: int = 1_000_000, time_limit: float = 60.0) -> Integers:
+def tables(system: System, most: int = 1_000_000, effort: Effort | None = None) -> Integers:
     """All tables that agree with the known values, as rows; raises `TooLarge` above `most`."""
-    clock = Clock(LOOKED * most + 1_000_000, time_limit)
+    limit = Limit(LOOKED * most + 1_000_000, Effort(10 * STEPS) if effort is None else effort)
     blocks, count = [np.zeros((0, system.cells), np.int64)], 0
-    for block in enumerate_points(region(system), clock):
+    for block in enumerate_points(region(system), limit):
         count += len(block)
         if count > most:
             raise TooLarge(f"more than {most} tables")
@@ -52,7 +52,7 @@ def tables(system: System, most: int = 1_000_000, time_limit: float = 60.0) -> I
 
 
 def is_realisable(
-    system: System, witness: Mapping[int, int], time_limit: float = 5.0
+    system: System, witness: Mapping[int, int], effort: Effort | None = None
 ) -> bool | None:
     """Whether some table that agrees with what is public stays so when the witness is added.
 
@@ -68,13 +68,13 @@ def is_realisable(
             return False
     known = [row for row, value in enumerate(system.values) if value is not None]
     try:
-        return _is_possible(system, change, moved, known, time_limit)
+        return _is_possible(system, change, moved, known, effort or Effort())
     except OverflowError:
         return None  # numbers too large to be looked at
 
 
 def _is_possible(
-    system: System, change: Integers, moved: Integers, known: list[int], time_limit: float
+    system: System, change: Integers, moved: Integers, known: list[int], effort: Effort
 ) -> bool | None:
     found = region(system)
     found = replace(
@@ -83,11 +83,13 @@ def _is_possible(
         high=found.high - np.maximum(moved[known], 0),
         lower=np.maximum(-change, 0),
     )
-    empty = certificate.is_empty(found, time_limit)
+    empty = certificate.is_empty(found, effort)
     return None if empty is None else not empty
 
 
-def range_bound(system: System, asked: Any, norm: Norm, time_limit: float = 5.0) -> Fraction | None:
+def range_bound(
+    system: System, asked: Any, norm: Norm, effort: Effort | None = None
+) -> Fraction | None:
     """How far the question can differ between any two tables of the fibre, at most.
 
     In norm 2 the square. None where no finite bound was proven.
@@ -98,10 +100,10 @@ def range_bound(system: System, asked: Any, norm: Norm, time_limit: float = 5.0)
         return None  # numbers too large to be looked at
     if found is None:
         return Fraction(0)
-    question = sparse.csr_array(whole(asked))
-    widths = _widths(found, question, time.monotonic() + time_limit)
+    question, effort = sparse.csr_array(whole(asked)), effort or Effort()
+    total = _twice_the_weight(found, question, effort)
+    widths = _widths(found, question, effort)
     bounds = []
-    total = _twice_the_weight(found, question)
     if widths is not None:
         bounds.append(sum(widths) if norm == 1 else sum(width**2 for width in widths))
         if norm == 2:
@@ -114,34 +116,33 @@ def range_bound(system: System, asked: Any, norm: Norm, time_limit: float = 5.0)
     return Fraction(min(bounds)) if bounds else None
 
 
-def _widths(found: Region, question: Any, deadline: float) -> list[int] | None:
-    """For each output its proven range: by a certificate while there is time, else by bounds."""
+def _widths(found: Region, question: Any, effort: Effort) -> list[int] | None:
+    """For each output its proven range: by a certificate while steps are left, else by bounds."""
     widths: list[int] = []
     for row in range(question.shape[0]):
         aim = question[[row]].toarray()[0]
-        limit = max(deadline - time.monotonic(), 0.0)
-        high, low = _farthest(found, aim, limit), _farthest(found, -aim, limit)
+        high, low = _farthest(found, aim, effort), _farthest(found, -aim, effort)
         if high is None or low is None:
             return None
         widths.append(max(high + low, 0))
     return widths
 
 
-def _farthest(found: Region, aim: Integers, seconds: float) -> int | None:
+def _farthest(found: Region, aim: Integers, effort: Effort) -> int | None:
     """A proven upper bound of the aim over the fibre."""
-    if seconds > 0 or not found.finite:
-        return certificate.largest(found, aim, max(seconds, 0.2))
+    if not effort.is_spent or not found.finite:
+        return certificate.largest(found, aim, effort)
     return int(np.where(aim > 0, found.upper, found.lower) @ aim)
 
 
-def _twice_the_weight(found: Region, question: Any) -> int | None:
+def _twice_the_weight(found: Region, question: Any, effort: Effort) -> int | None:
     """Both tables together: the sum of |q_i| (s_i + t_i) is at most twice its largest value."""
     weights = np.asarray(abs(question).sum(axis=0)).ravel().astype(np.int64)
-    bound = certificate.largest(found, weights)
+    bound = certificate.largest(found, weights, effort)
     return None if bound is None else 2 * bound
 
 
-def determined(system: System, time_limit: float = 5.0) -> dict[int, int | None]:
+def determined(system: System, effort: Effort | None = None) -> dict[int, int | None]:
     """The cells that what is public already fixes, with their value where it is known.
 
     Cells listed are fixed, provided that some table agrees with what is public; cells that only
@@ -154,7 +155,7 @@ def determined(system: System, time_limit: float = 5.0) -> dict[int, int | None]
         found |= dict.fromkeys(_fixed(system, exact), None)
     found |= _values(system, known)
     with suppress(OverflowError):  # numbers too large to be looked at
-        found |= _forced(region(system), time_limit)
+        found |= _forced(region(system), effort or Effort())
     return dict(sorted(found.items()))
 
 
@@ -183,58 +184,56 @@ def _values(system: System, rows: list[int]) -> dict[int, int | None]:
     return {cell: solution[place[cell]] for cell in settled}
 
 
-def _forced(found: Region, seconds: float) -> dict[int, int | None]:
+def _forced(found: Region, effort: Effort) -> dict[int, int | None]:
     """The cells that values and bounds fix: by listing all tables if they are few."""
-    deadline = time.monotonic() + seconds
     tight = tighten(found)
     if tight is None:
         return {}
     if len(tight.lower) > NARROW:
-        return _squeezed(tight, deadline)
+        return _squeezed(tight, effort)
     first: Integers | None = None
     same = np.ones(len(tight.lower), bool)
     try:
-        for block in enumerate_points(tight, Clock(LOOKED * FEW, seconds / 2)):
+        for block in enumerate_points(tight, Limit(LOOKED * FEW, effort.part(2))):
             first = block[0] if first is None else first
             same &= (block == first).all(axis=0)
             if not same.any():
                 return {}
     except TooLarge:
-        return _squeezed(tight, deadline)
+        return _squeezed(tight, effort)
     if first is None:
         return {}
     return {cell: int(first[cell]) for cell in np.flatnonzero(same).tolist()}
 
 
-def _squeezed(tight: Region, deadline: float) -> dict[int, int | None]:
+def _squeezed(tight: Region, effort: Effort) -> dict[int, int | None]:
     """The cells whose proven least and greatest value agree."""
     single = tight.lower == tight.upper
-    moving = _seen_to_move(tight, deadline) | single
+    moving = _seen_to_move(tight, effort) | single
     forced: dict[int, int | None] = {
         cell: int(tight.lower[cell]) for cell in np.flatnonzero(single).tolist()
     }
     for cell in np.flatnonzero(~moving).tolist():
-        left = deadline - time.monotonic()
-        if left <= 0:
+        if effort.is_spent:
             break
         aim = np.zeros(len(tight.lower), np.int64)
         aim[cell] = 1
-        high = certificate.largest(tight, aim, left)
-        low = certificate.largest(tight, -aim, left)
+        high = certificate.largest(tight, aim, effort)
+        low = certificate.largest(tight, -aim, effort)
         if high is not None and low is not None and high == -low:
             forced[cell] = high
     return forced
 
 
-def _seen_to_move(tight: Region, deadline: float) -> NDArray[np.bool_]:
+def _seen_to_move(tight: Region, effort: Effort) -> NDArray[np.bool_]:
     """Cells in which two tables that were found differ: they need no further look."""
     cells = len(tight.lower)
     moves: NDArray[np.bool_] = np.zeros(cells, bool)
-    first = certificate.find_point(tight)
+    first = certificate.find_point(tight, effort)
     sign, idle = 1.0, 0
-    while first is not None and idle < 2 and time.monotonic() < deadline:
+    while first is not None and idle < 2 and not effort.is_spent:
         # the cells that have not moved yet are pulled down together, then up together
-        other = certificate.find_point(tight, 1.0, np.where(moves, 0.0, sign))
+        other = certificate.find_point(tight, effort, np.where(moves, 0.0, sign))
         fresh = np.zeros(cells, bool) if other is None else (other != first) & ~moves
         idle = 0 if fresh.any() else idle + 1
         moves |= fresh

@@ -189,9 +189,7 @@ def test_a_promise_of_another_version_is_refused(town: Town, monkeypatch) -> Non
     monkeypatch.setattr(
         ledger,
         "_record",
-        lambda *said: Record(
-            "reserved", kept(*said).head, {**kept(*said).body, "promise": strange}
-        ),
+        lambda *r: Record("reserved", kept(*r).head, {**kept(*r).body, "promise": strange}),
     )
     ledger.reserve(database.desk.journal, booking, ledger.Budgets(database.policy.budget))
     with pytest.raises(LedgerError, match="does not know"):

@@ -165,3 +165,13 @@ def test_nobody_else_reserves_or_lets_read():
                  for alias in node.names if node.module == "adomnia.ledger.reserve"}  # fmt: skip
         if {"reserve", "answered"} & names:
             assert file == source / "curator/spend.py"
+
+
+def test_the_trusted_base_is_listed_whole_and_small():
+    """Every import of a trusted file is accounted for; a day is enough to read what is trusted."""
+    program = [sys.executable, str(TOP / "tools/trusted.py")]
+    ran = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout[-2000:]
+    said = re.search(r"for every answer: ([\d,]+) lines of code \(goal ([\d,]+)\)", ran.stdout)
+    lines, goal = (int(number.replace(",", "")) for number in said.groups())
+    assert lines <= goal

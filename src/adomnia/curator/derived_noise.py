@@ -14,7 +14,7 @@ from adomnia.curator.derived import Derived
 from adomnia.errors import MachineryError
 from adomnia.mechanisms.conditioned import add_conditioned
 from adomnia.mechanisms.margin import Noise
-from adomnia.mechanisms.measuring import NOTHING, WIDEST, Measuring, variance
+from adomnia.mechanisms.measuring import NOTHING, WIDEST, Apart, Measuring, variance
 from adomnia.mechanisms.noise import add_gaussian, add_laplace
 from adomnia.mechanisms.noisy import Noisy
 from adomnia.mechanisms.randomness import SYSTEM, Bits
@@ -82,6 +82,10 @@ class DerivedNoise(Measuring):
             noisy = self._with_noise(sealed, bits)
         values, fitted = way.fill(noisy)
         return Noisy(values, self.noise, way.terms, Fraction(0), way.is_tied, fitted, self._widths)
+
+    def covers(self, apart: Apart) -> bool:
+        """Never by what a row can do alone: rows move together beside exact releases."""
+        return False
 
     def at_least_as_sharp(self, known: Noisy) -> bool:
         """Whether the widest known cell varies no more than this noise."""

@@ -14,9 +14,11 @@ from adomnia.curator.doors import CURATOR
 from adomnia.curator.knowledge import Knowledge
 from adomnia.curator.memory import Memory
 from adomnia.curator.policy import Policy, line_of
+from adomnia.curator.pricing import check_prices
 from adomnia.curator.sealed_reads import prepare_sealed, read_sealed
 from adomnia.curator.source import open_engine, read_public
 from adomnia.errors import PolicyError
+from adomnia.mechanisms.mechanism import Mechanism, Releasing
 from adomnia.priors.known import Known
 from adomnia.privacy.premises import Facts
 from adomnia.privacy.reads import Reads
@@ -93,6 +95,12 @@ class Desk:
     def memory(self, analyst: str, version: str) -> Memory:
         """What this analyst has been told of this version of the data, and what everybody was."""
         return Memory(self.journal, self.policy, analyst, version)
+
+    def check(self, mechanisms: Sequence[Mechanism[Any]]) -> None:
+        """Refuse what is priced below its cost; tables and exact releases have their own prices."""
+        if not self.public()[1]:
+            answers = [m for m in mechanisms if not isinstance(m, Releasing)]
+            check_prices(answers, self.table, self.policy.neighbors, self.policy.rows_stay)
 
     def ready(self, wanted: Sequence[Reads]) -> None:
         """Open the engine anew where it has died, and refuse what it cannot compute safely."""

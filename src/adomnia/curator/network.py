@@ -25,6 +25,7 @@ from adomnia.ledger.reserve import Budgets, least, left
 from adomnia.mechanisms.graph.measure import Noisy, fit_ascending
 from adomnia.mechanisms.graph.statistic import GraphAnswer, GraphStatistic
 from adomnia.mechanisms.margin import Noise, margin
+from adomnia.mechanisms.mechanism import Mechanism
 from adomnia.privacy.events import Event, Free, Gaussian, Laplace, loss
 from adomnia.privacy.graphs import Terms, graph_sensitivity
 from adomnia.privacy.loss import Amount, exact
@@ -99,6 +100,9 @@ class Network(Closing):
         if self._read is None or self._read[0] != version:
             self._read = (version, read_graph(self._edges, self._nodes, self.schema))
         return self._read[1]
+
+    def check(self, mechanisms: Sequence[Mechanism[Any]]) -> None:
+        """Nothing: what a question about a graph costs is worked out by its mechanism itself."""
 
     def ready(self, wanted: Sequence[Reads]) -> None:
         """Read the files, so that what they are not is said before anything is paid."""

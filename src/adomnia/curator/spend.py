@@ -39,6 +39,10 @@ class Backend(Protocol):
         """The ledger."""
         ...
 
+    def check(self, mechanisms: Sequence[Mechanism[Any]]) -> None:
+        """Refuse a mechanism that costs more than its event says, by this data's promise."""
+        ...
+
     def ready(self, wanted: Sequence[Reads]) -> None:
         """Open anew what has died, and refuse what cannot be read safely, whatever the rows: what
         fails for such reasons shall fail before a debit."""
@@ -143,6 +147,7 @@ def spend(backend: Backend, payer: Payer, use: Use, watch: Watch | None = None) 
     facts = backend.facts()
     for mechanism in use.mechanisms:
         check_premises(mechanism.premises, facts)
+    backend.check(use.mechanisms)
     backend.ready(use.reads)
     granted = reserve(backend.journal, _reservation(payer, use), payer.budgets)
     watch.stage("paid")

@@ -34,6 +34,7 @@ from adomnia.schema.sealed import Sealed
 __all__ = [
     "NOTHING",
     "AddedNoise",
+    "Apart",
     "ExponentialQuantile",
     "Measuring",
     "PermutedMode",
@@ -61,6 +62,20 @@ class Place:
     def cells(self) -> int:
         """How many cells there are, where the keys' values are public."""
         return cell_count(self.keys)
+
+
+@dataclass(frozen=True)
+class Apart:
+    """How far neighbours are apart: in the L1 norm, squared in the L2 norm, and in single rows."""
+
+    l1: Fraction
+    l2_squared: Fraction
+    rows: int
+
+    @classmethod
+    def far(cls) -> Apart:
+        """Further than any noise covers."""
+        return cls(WIDEST**2, WIDEST**4, 10**18)
 
 
 @dataclass(frozen=True)
@@ -105,8 +120,17 @@ class Measuring(ABC):
         """Noisy values of every cell."""
 
     @abstractmethod
+    def covers(self, apart: Apart) -> bool:
+        """Whether its noise costs no more than its event among neighbours that are so far apart."""
+
+    @abstractmethod
     def at_least_as_sharp(self, known: Noisy) -> bool:
         """Whether values that are known are at least as sharp as those it would release."""
+
+    @property
+    def cells(self) -> int | None:
+        """How many cells leave, where that is fewer than the keys span."""
+        return None
 
     @property
     def width(self) -> float:
@@ -149,6 +173,20 @@ class AddedNoise(Measuring):
     def name(self) -> str:
         """Which noise; none where no neighbour has other values."""
         return "none" if isinstance(self.event, events.Free) else self.noise.kind
+
+    @property
+    def cells(self) -> int | None:
+        """How many cells leave, where that is fewer than the keys span."""
+        return None if self.shown is None else len(self.shown)
+
+    def covers(self, apart: Apart) -> bool:
+        """Whether the distance is no more than the noise hides at the event's loss."""
+        paid = events.loss(self.event)
+        if isinstance(self.event, events.Free):
+            return apart.l1 == 0
+        if self.noise.kind == "gaussian":
+            return apart.l2_squared <= 2 * paid.rho * self.noise.parameter
+        return apart.l1 <= paid.epsilon * self.noise.parameter
 
     @property
     def reads(self) -> Reads:
@@ -228,6 +266,10 @@ class ExponentialQuantile(_Choosing):
         (low, high), cells = _ends(self), self.place.cells
         return self._chosen(choose_quantiles(sealed, cells, low, high, self.target, self.eta, bits))
 
+    def covers(self, apart: Apart) -> bool:
+        """Whether twice the rate, at this distance of penalties, is paid."""
+        return 2 * self.eta * apart.l1 <= events.loss(self.event).epsilon
+
     def rank_margin(self, eta: Fraction, confidence: float) -> float:
         """How far the rank of a choice made at this rate may be from the asked one, on any data."""
         assert self.target is not None
@@ -252,6 +294,13 @@ class SmoothQuantile(_Choosing):
         """What the noise costs for one row."""
         assert self.smooth is not None
         return self.smooth.epsilon
+
+    def covers(self, apart: Apart) -> bool:
+        """Whether as many single rows are paid; delta is for one alone."""
+        assert self.smooth is not None
+        paid, delta = events.loss(self.event), getattr(self.smooth, "delta", Fraction(0))
+        alone = delta == 0 or (apart.rows == 1 and delta <= paid.delta)
+        return alone and apart.rows * self.smooth.epsilon <= paid.epsilon
 
     @property
     def law(self) -> str:
@@ -293,6 +342,10 @@ class PermutedMode(_Choosing):
         place = self.place
         keys = (*place.keys, self.contribution.argument)
         return CellTotals(ROWS, place.where, keys, len(place.keys), place.most)
+
+    def covers(self, apart: Apart) -> bool:
+        """Whether the rate, at this distance of counts, is paid."""
+        return self.eta * apart.l1 <= events.loss(self.event).epsilon
 
     @property
     def values(self) -> int:

@@ -1,15 +1,19 @@
 """Durable debits a second: the ledger against one transaction for each debit.
 
-Run `python benchmarks/ledger.py [seconds for each line]`. First in a SQLite file (both sides with
-`synchronous = FULL`), then in a PostgreSQL server of its own (`fsync` and `synchronous_commit` on,
-the other side with `SELECT … FOR UPDATE`), once beside it and once over a line of two milliseconds
-there and back, as to another machine. Both sides check a budget before each debit, and run one
-after the other here.
+Run `python benchmarks/ledger.py [seconds for each line]`; with 0 only the reading is measured.
+First what a new process does, which is to add up 10,000 earlier answers from their heads, and what
+100,000 free repeats add to the file and to the memory of a process that reads them.
+
+Then debits, in a SQLite file (both sides with `synchronous = FULL`), and in a PostgreSQL server of
+its own (`fsync` and `synchronous_commit` on, the other side with `SELECT … FOR UPDATE`), once
+beside it and once over a line of two milliseconds there and back, as to another machine. Both sides
+check a budget before each debit, and run one after the other here.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sqlite3
 import sys
@@ -21,11 +25,13 @@ from contextlib import contextmanager
 from fractions import Fraction
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
+from adomnia.ledger.entry import Record, receipt
 from adomnia.ledger.postgres import PostgresJournal
-from adomnia.ledger.reserve import Budgets, Reservation, reserve
+from adomnia.ledger.reserve import Budgets, Reservation, answered, reserve
 from adomnia.ledger.sqlite import SqliteJournal
 from adomnia.ledger.stored import StoredJournal
 from adomnia.privacy.composition import Budget
@@ -255,14 +261,98 @@ def at_server(url: str, where: str, seconds: float) -> None:
         print(row(name, mine, theirs, seconds), flush=True)
 
 
+def fill(journal: StoredJournal, answers: int) -> None:
+    """So many questions of ten kinds and prices, each with an answer of a hundred rows."""
+    for _ in range(0, answers, 500):
+        written = journal.append(lambda _: [question(step) for step in range(500)], durable=False)
+        journal.append(lambda _, paid=written: list(map(answer, paid)), durable=False)
+
+
+def question(step: int) -> Record:
+    """A paid question, as it is stored."""
+    price = Fraction(1, 10 + step % 10)
+    loss = {"epsilon": str(price), "squares": str(price**2)}
+    head = {"analyst": "alice", "key": f"k{step}", "loss": loss, "measured": [f"{step:016x}"]}
+    return Record(
+        "reserved", head, {"statement": f"SELECT COUNT(*) FROM people WHERE age > {step}"}
+    )
+
+
+def answer(paid: Any) -> Record:
+    """Its answer."""
+    rows = [[number, number**2] for number in range(100)]
+    return Record("answered", {"receipt": receipt(paid)}, {"rows": rows})
+
+
+def replay(path: str) -> float:
+    """What a new process takes to know what is spent, in milliseconds of a processor; the best of
+    five."""
+    best = float("inf")
+    for _ in range(5):
+        start = time.process_time()
+        with SqliteJournal(path) as journal:
+            journal.account()
+        best = min(best, 1000 * (time.process_time() - start))
+    return best
+
+
+def resident(path: str) -> int:
+    """The memory that a process of its own keeps once it has read a ledger, in kilobytes."""
+    context = get_context("fork")
+    back = context.SimpleQueue()
+
+    def work() -> None:
+        before = pages()
+        with SqliteJournal(path) as journal:
+            journal.account()
+            back.put(4 * (pages() - before))
+
+    reader = context.Process(target=work)
+    reader.start()
+    found: int = back.get()
+    reader.join()
+    return found
+
+
+def pages() -> int:
+    """The memory of this process."""
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1])
+
+
+def reading() -> None:
+    """Print what it takes to open ledgers with more and more in them."""
+    with tempfile.TemporaryDirectory() as folder:
+        for count in (1, 10, 10_000):
+            path = f"{folder}/{count}"
+            with SqliteJournal(path) as journal:
+                if count < 500:
+                    for _ in range(count):
+                        answered(journal, reserve(journal, ASKED, BUDGETS).receipt, {"rows": []})
+                else:
+                    fill(journal, count)
+            print(f"replay of {count:,} answers: {replay(path):.1f} ms", flush=True)
+        before, kept = Path(path).stat().st_size, resident(path)
+        with SqliteJournal(path) as journal:
+            told = next(iter(journal.account().answered("alice")))
+            again = [Record("repeated", {"analyst": "alice", "receipts": [told]})] * 1000
+            for _ in range(100):
+                journal.append(lambda _: again, durable=False)
+        more = (Path(path).stat().st_size - before) / 1e6
+        print(f"100,000 repeats: {more:.1f} MB more in the file, replay {replay(path):.1f} ms")
+        print(f"memory of the account: {kept:,} KB before, {resident(path):,} KB after")
+
+
 def main() -> None:
     """Print one table for each storage, one line for each way of asking."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 3.0
     for folder in (Path.cwd(), Path(tempfile.gettempdir())):
         with tempfile.TemporaryDirectory(dir=folder) as probe:
             print(f"one fsync in {folder}: {sync(Path(probe)):.2f} ms")
-    in_sqlite(seconds)
-    in_postgres(seconds)
+    reading()
+    if seconds:
+        in_sqlite(seconds)
+        in_postgres(seconds)
 
 
 if __name__ == "__main__":

@@ -128,3 +128,50 @@ def test_every_note_has_a_name_of_its_own():
 def test_what_a_note_says_it_is_checked_by_exists(note):
     named = re.findall(r"`((?:tests|benchmarks)/[\w/.]+)`", note.read_text("utf-8"))
     assert all((TOP / path).exists() for path in named), named
+
+
+READING = {".measure", ".histogram", ".keyed", ".contingency", "read_sealed", "unseal"}
+"""Calls by which exact values are read of an engine, or opened."""
+READERS = ("engines/", "mechanisms/", "curator/sealed_reads.py", "curator/desk.py")
+AUDITOR = ("curator/audited.py", "curator/confirming.py")
+"""Who sees exact values by another protocol, for the curator's own eyes."""
+
+
+def calls(tree: ast.AST) -> set[str]:
+    """The names of everything that is called; those of methods begin with a dot."""
+    found = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return {
+        f".{func.attr}" if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        for func in found
+    }
+
+
+def test_only_spending_reads_what_is_sealed():
+    """What the contracts say of imports holds of attributes too: nobody else asks an engine."""
+    source = TOP / "src/adomnia"
+    for file in sorted(source.rglob("*.py")):
+        name = str(file.relative_to(source))
+        found = calls(ast.parse(file.read_text("utf-8"))) & READING
+        if not name.startswith((*READERS, *AUDITOR)):
+            assert not found, f"{name} reads exact values: {found}"
+
+
+def test_nobody_else_reserves_or_lets_read():
+    """A desk is read, and a debit made, in one function of one file."""
+    source = TOP / "src/adomnia"
+    for file in sorted(source.rglob("*.py")):
+        tree = ast.parse(file.read_text("utf-8"))
+        names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+                 for alias in node.names if node.module == "adomnia.ledger.reserve"}  # fmt: skip
+        if {"reserve", "answered"} & names:
+            assert file == source / "curator/spend.py"
+
+
+def test_the_trusted_base_is_listed_whole_and_small():
+    """Every import of a trusted file is accounted for; a day is enough to read what is trusted."""
+    program = [sys.executable, str(TOP / "tools/trusted.py")]
+    ran = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout[-2000:]
+    said = re.search(r"for every answer: ([\d,]+) lines of code \(goal ([\d,]+)\)", ran.stdout)
+    lines, goal = (int(number.replace(",", "")) for number in said.groups())
+    assert lines <= goal

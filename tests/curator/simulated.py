@@ -22,13 +22,13 @@ from adomnia.privacy.composition import Budget
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.queries.expression import Column
 from adomnia.queries.grouping import cell_count
-from adomnia.queries.measurement import Primitive, combine, primitives
 from adomnia.queries.operations import evaluate
 from adomnia.queries.ranges import Number
 from adomnia.queries.sql.bind import bind
 from adomnia.schema.domain import Categories, Grid
 from adomnia.schema.table import Attribute, Table
 from tests.chance.seeded import SeededBits
+from tests.enforced import measured
 
 RUNS = 10_000
 
@@ -73,23 +73,11 @@ def simulate(plan: Plan, rows: list[Row], runs: int = RUNS, terms: int = 1) -> R
     parts, bits = [], SeededBits(1)
     for step in plan.steps:
         assert step.noise is not None
-        found = [np.array([_primitive(part, kept)]) for part in primitives(step.measurement)]
-        exact = np.repeat(combine(step.measurement, found).astype(object), runs, axis=0)
+        found = np.array([measured(step.measurement, kept)], dtype=object)
+        exact = np.repeat(found, runs, axis=0)
         noise = sum(draw(step.noise, exact.shape, bits) for _ in range(terms))
         parts.append(Reading(exact + noise, step.noise, np.full(runs, terms, np.int64)))
     return Readings(tuple(parts))
-
-
-def _primitive(part: Primitive, rows: list[Row]) -> int:
-    if part.argument is None:
-        return len(rows)
-    values = [evaluate(part.argument, row) for row in rows]
-    if part.kind == "rows":
-        return sum(value is True for value in values)
-    present = [value for value in values if value is not None]
-    if part.kind in ("values", "distinct"):
-        return len(present if part.kind == "values" else set(present))
-    return int(sum(value ** (2 if part.kind == "squares" else 1) for value in present))
 
 
 def coverage(plan: Plan, readings: Readings, truth: list[float], confidence: float = 0.95) -> Any:

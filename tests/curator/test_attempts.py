@@ -66,9 +66,7 @@ def test_a_condition_that_python_and_the_engine_round_differently_is_paid_for(tm
         assert answer.margins["count"][0] > 100
 
 
-@pytest.mark.parametrize(
-    ("table", "column"), [("flags", "flag"), ("moments", "day"), ("words", "day")]
-)
+@pytest.mark.parametrize(("table", "column"), [("moments", "day"), ("words", "day")])
 @pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN"])
 def test_keys_of_another_type_are_never_matched_for_free(tmp_path, table, column, kind):
     sql = f"SELECT COUNT({table}.v) AS n FROM people p {kind} {table} ON {table}.k = p.{column}"
@@ -76,6 +74,14 @@ def test_keys_of_another_type_are_never_matched_for_free(tmp_path, table, column
         answer = database.session().ask(sql, epsilon="1/100")
         assert answer.spent == {"epsilon": Fraction(1, 100)}
         assert answer.margins["n"][0] > 100
+
+
+@pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN"])
+def test_keys_that_no_row_can_have_match_none_whatever_the_data(tmp_path, kind):
+    sql = f"SELECT COUNT(flags.v) AS n FROM people p {kind} flags ON flags.k = p.flag"
+    with opened(tmp_path) as database:
+        answer = database.session().ask(sql, epsilon="1/100")
+        assert (answer.rows, answer.spent) == ([(0,)], {"epsilon": 0})
 
 
 def test_a_moment_at_midnight_is_its_day(tmp_path):
@@ -122,9 +128,9 @@ def test_nothing_but_the_number_of_rows_is_free(tmp_path):
         whole = session.ask("SELECT COUNT(*) FROM people", epsilon=1)
         assert (whole.rows, whole.spent["epsilon"]) == ([(1000,)], 0)
         for sql in (
-            "SELECT COUNT(*) FROM people WHERE age > 500",
+            "SELECT COUNT(*) FROM people WHERE age >= 120",
             "SELECT SUM(age - age) FROM people",
-            "SELECT COUNT(*) FROM people WHERE age <> age",
+            "SELECT COUNT(*) FROM people WHERE age = age",
             "SELECT COUNT(*) FROM people WHERE TRUE OR age > 3",
         ):
             answer = session.ask(sql, epsilon="1/100")

@@ -61,7 +61,7 @@ def test_numbers_out_of_all_proportion_are_refused_in_words(town: Town, place: i
 def test_conditions_that_divide_by_nothing_do_not_fail_on_some_data_alone(town: Town) -> None:
     analyst = town.open("epsilon = 90").session()
     for test in ("1 / (age - 50) > 0", "SQRT(age - 50) > 1", "LN(age - 30) > 1",
-                 "age % (age - 40) = 0", "age > NULL", "age IN (1, NULL)"):  # fmt: skip
+                 "age % (age - 40) = 0", "age IN (1, NULL)"):  # fmt: skip
         assert analyst.noisy_max([test, "sex = 'F'"], 1).place in {0, 1}
 
 
@@ -95,7 +95,11 @@ FREE = [
     "SELECT DISTINCT sex FROM people WHERE city = 'Zzrome'",
     "SELECT DISTINCT city = 'Zzrome' AS c FROM people",
     "SELECT DISTINCT CASE WHEN city = 'Zzrome' THEN 1 END AS c FROM people",
-    "WITH x AS (SELECT * FROM people WHERE age > 200) SELECT DISTINCT sex FROM x",
+    "WITH x AS (SELECT * FROM people WHERE age > 100) SELECT DISTINCT sex FROM x",
+    "WITH x AS (SELECT * FROM people WHERE age > 90) SELECT COUNT(*) FROM x WHERE age < 50",
+    "SELECT COUNT(*) FROM (SELECT * FROM people WHERE 1 = 0) AS x",
+    "SELECT city, COUNT(*) FROM people WHERE sex = 'F' AND sex = 'M' GROUP BY city",
+    "SELECT MAX(age) FILTER (WHERE sex = 'F' AND sex = 'M') AS m FROM people",
     "SELECT DISTINCT sex, city FROM people WHERE 1 = 0",
     "SELECT MODE(sex) FROM people WHERE NULL",
     "SELECT age FROM people FETCH FIRST 0 ROWS ONLY",
@@ -103,7 +107,8 @@ FREE = [
 PAID = [
     "SELECT DISTINCT city FROM people",
     "SELECT city FROM people GROUP BY city",
-    "SELECT COUNT(*) FROM (SELECT * FROM people WHERE 1 = 0) AS x",
+    "SELECT city, COUNT(*) FILTER (WHERE sex = 'F' AND sex = 'M') FROM people GROUP BY city",
+    "SELECT COUNT(*) FROM people WHERE age >= 120",
     "SELECT COUNT(*) FROM people WHERE 1 = 0 OR age > 3",
     "SELECT sex, COUNT(*) FROM people GROUP BY sex HAVING FALSE",
     "SELECT sex FROM people GROUP BY sex HAVING COUNT(*) > 5",
@@ -118,6 +123,8 @@ NEVER = [
     "SELECT COUNT(*) FROM people WHERE (SELECT COUNT(*) FROM people) = 0",
     "SELECT age FROM people LIMIT 1",
     "SELECT age FROM people LIMIT (0)",
+    "SELECT COUNT(*) FROM people WHERE age > 120",
+    "SELECT DISTINCT sex FROM people WHERE sex = 'f'",
 ]
 
 

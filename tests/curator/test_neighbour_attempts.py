@@ -23,10 +23,10 @@ from adomnia.curator.plan import Asked, make_plan
 from adomnia.curator.policy import read_policy
 from adomnia.curator.source import engine_of
 from adomnia.curator.steps import Scene
-from adomnia.engines.engine import Request
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.measurement import Counts
 from adomnia.queries.sql.bind import bind
+from tests.enforced import request_of
 
 TINY = """[data]
 source = "people.parquet"
@@ -188,7 +188,7 @@ def test_no_neighbour_moves_further_than_is_paid(tmp_path: Path, privacy: str, s
                 assert steps_between(one, other) <= (allowed or 0)
             else:
                 assert np.abs(one - other).sum() <= plan.steps[0].sensitivity.l1
-        request = Request(table, None, (), (counts,))
+        request = request_of(table, None, (), (counts,))
         one, other = (unseal(reading.measured(e, request, neighbors.most)[0]) for e in engines)
         rise, fall = max(0, (one - other).max()), max(0, (other - one).max())
         assert rise + fall <= neighbors.moves

@@ -50,9 +50,27 @@ def test_values_that_are_not_declared_are_not_told(town: Town) -> None:
         town.open().session().ask("SELECT DISTINCT city FROM people", epsilon=1)
 
 
-def test_a_condition_on_a_column_is_always_paid(town: Town) -> None:
-    answer = town.open().session().ask("SELECT COUNT(*) FROM people WHERE age < -1", epsilon=1)
-    assert answer.spent["epsilon"] == 1
+def test_a_condition_that_no_row_can_meet_is_never_paid(town: Town) -> None:
+    session = town.open().session()
+    with pytest.raises(QuestionError, match="age is never below -1"):
+        session.ask("SELECT COUNT(*) FROM people WHERE age < -1", epsilon=1)
+    count = "SELECT COUNT(*) AS n, MEDIAN(age) AS m FROM people WHERE age < 10 AND age > 20"
+    answer = session.ask(count)
+    assert (answer.rows, answer.spent["epsilon"]) == ([(0, None)], 0)
+    by_sex = "SELECT sex, COUNT(*) AS n FROM people WHERE age < 10 AND age > 20 GROUP BY sex"
+    assert session.ask(by_sex).rows == []
+    filtered = "SELECT sex, COUNT(*) FILTER (WHERE age < 1 AND age > 2) AS n FROM people GROUP BY 1"
+    assert session.ask(filtered).rows == [("F", 0), ("M", 0)]
+    open_keys = "SELECT city, COUNT(*) AS n FROM people WHERE age < 10 AND age > 20 GROUP BY city"
+    assert session.ask(open_keys).rows == []
+    assert session.remaining() == {"epsilon": 1000}
+
+
+def test_a_condition_that_a_clamped_row_can_meet_is_paid(town: Town) -> None:
+    session = town.open().session()
+    for condition in ("age >= 120", "age <= 0", "income = 2000", "age < 10 OR age > 20"):
+        sql = f"SELECT COUNT(*) FROM people WHERE {condition}"
+        assert session.ask(sql, epsilon=1).spent["epsilon"] == 1
 
 
 def test_it_is_answered_when_nothing_is_left(town: Town) -> None:

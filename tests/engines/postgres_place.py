@@ -15,13 +15,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import postgres_server
 
-from adomnia.engines.engine import Request
 from adomnia.engines.postgres import PostgreSQL
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import plan_measurements
 from adomnia.schema.domain import Categories, Grid, Open
 from adomnia.schema.table import Attribute, Table
+from tests.enforced import request_of
 
 SECRET = "Xq7SECRETz"
 DOMAINS = {
@@ -42,7 +42,7 @@ def request(sql, private=None):
     private = private or table()
     question = bind(sql, private, tuple(private.attributes))
     found = plan_measurements(question).measurements
-    return Request(private, question.where, question.keys, found)
+    return request_of(private, question.where, question.keys, found)
 
 
 def exact(engine, sql, private=None):

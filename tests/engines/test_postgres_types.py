@@ -14,13 +14,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from postgres_place import DOMAINS, SECRET, count, exact, placed, request, table
 
-from adomnia.engines.engine import Request
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
 from adomnia.queries.operations import call
 from adomnia.queries.ranges import Text
 from adomnia.schema.domain import Categories, Dates, Grid, Open
 from adomnia.schema.table import Attribute, Table
+from tests.enforced import request_of
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_long_tables_of_values_are_looked_up(place):
     key = call("map", Column("city", Text(tuple(pairs))),
                params=(tuple(pairs.items()), Text(tuple(pairs.values()))))  # fmt: skip
     asked = request("SELECT COUNT(*) FROM people")
-    cells = unseal(place.opened().measure(Request(table(), None, (key,), asked.measurements))[0])
+    cells = unseal(place.opened().measure(request_of(table(), None, (key,), asked.measurements))[0])
     assert cells[:, 0].tolist() == [0] * 100 + [3, 0]
 
 

@@ -21,27 +21,28 @@ import spark_session
 from postgres_place import exact, placed, table
 
 from adomnia.engines.duckdb import DuckDB
-from adomnia.engines.engine import Request
 from adomnia.engines.postgres import PostgreSQL
 from adomnia.engines.spark import Spark
 from adomnia.engines.spark_dialect import SPARK
-from adomnia.engines.units import unit_present
 from adomnia.errors import PolicyError
 from adomnia.mechanisms.unseal import unseal
+from adomnia.privacy.contribution import DistinctUnits
 from adomnia.privacy.neighbors import Neighbors
+from adomnia.privacy.proposal import contribution_of
 from adomnia.privacy.sensitivity import Setting, sensitivity
 from adomnia.queries.expression import Column, Constant
-from adomnia.queries.measurement import Counts, Distinct, Primitive
+from adomnia.queries.measurement import Counts, Distinct
 from adomnia.queries.operations import OPERATIONS, call, constant
 from adomnia.queries.ranges import Text, from_domain
 from adomnia.schema.domain import Categories, Grid, Open
 from adomnia.schema.table import Table
+from tests.enforced import request_of
 
 
 def groups(engine, domain, name="x", unit=None):
     """How many rows have each cleaned value of a column."""
     private = Table("people", table({name: domain}).attributes, unit, 9)
-    request = Request(private, None, (Column(name, from_domain(domain)),), (Counts((None,)),))
+    request = request_of(private, None, (Column(name, from_domain(domain)),), (Counts((None,)),))
     keys, counts = unseal(engine.keyed(request))
     return {key: many for (key,), many in zip(keys, counts[:, 0].tolist(), strict=True)}
 
@@ -100,11 +101,12 @@ def test_units_are_told_apart_by_one_rule():
     leaves = [WHO, NOTHING, Column("age", Text(None)), Constant("x", Text(None))]
     once = [call("case", young, a, b) for a, b in product(leaves, leaves)]
     twice = [call("case", young, a, young, b, c) for a, b, c in product(once[:6], leaves, leaves)]
-    private, counted = Table("people", table({}).attributes, "who", 7), 0
+    counted = 0
     for expr in [*leaves, *once, *twice]:
-        said = sensitivity(Distinct(expr), Setting(unit="who"), Neighbors("unbounded", 7)).l1
-        units = unit_present(Primitive("distinct", expr), private) is not None
-        assert units == (said == 1), expr
+        setting, near = Setting(unit="who"), Neighbors("unbounded", 7)
+        part = contribution_of(Distinct(expr), setting, near)
+        units = isinstance(part, DistinctUnits)
+        assert units == (sensitivity(part, setting, near).l1 == 1), expr
         counted += units
     assert 10 < counted < 60
 

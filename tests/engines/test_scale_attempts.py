@@ -23,12 +23,11 @@ from postgres_place import exact, placed, table
 from sources import ENGINES
 
 from adomnia.engines.duckdb import DuckDB
-from adomnia.engines.engine import Request
 from adomnia.engines.spark import Spark
 from adomnia.errors import PolicyError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.neighbors import Neighbors
-from adomnia.privacy.sensitivity import Setting, sensitivity
+from adomnia.privacy.sensitivity import Setting
 from adomnia.queries.expression import Column
 from adomnia.queries.measurement import Counts
 from adomnia.queries.ranges import Text
@@ -36,6 +35,7 @@ from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import plan_measurements
 from adomnia.schema.domain import Categories, Open
 from adomnia.schema.table import Table
+from tests.enforced import claim, request_of
 
 CITY = {"city": Categories(("Ulm", "Köln"), other="other"), "who": Open()}
 BY_CITY = "SELECT city, COUNT(*) FROM people GROUP BY city"
@@ -73,7 +73,7 @@ def test_one_row_in_another_case_moves_one_count(tmp_path):
 def test_a_key_that_is_shown_is_the_key_of_all_its_rows(tmp_path):
     city = Column("city", Text(None))
     with collated(tmp_path, WIDE) as engine:
-        request = Request(table({"city": Open()}), None, (city,), (Counts((None,)),))
+        request = request_of(table({"city": Open()}), None, (city,), (Counts((None,)),))
         keys, counts = unseal(engine.keyed(request))
     assert dict(zip(keys, counts[:, 0].tolist(), strict=True)) == {("ULM",): 1, ("Ulm",): 9}
 
@@ -120,11 +120,11 @@ def test_a_unit_counts_once_however_it_is_written(name, counted):
     private = Table("people", table(CITY).attributes, "who", 5)
     question = bind(f"SELECT {counted} FROM people", private, ("city", "who"))
     (measurement,) = plan_measurements(question).measurements
-    said = sensitivity(measurement, Setting(unit="who"), Neighbors("unbounded", 5))
+    said = claim(measurement, Setting(unit="who"), Neighbors("unbounded", 5))
     assert said.l1 == 1
     with ENGINES[name](rows, {"city": "VARCHAR", "who": kind}, CITY) as (engine, _):
         (units,) = exact(engine, "SELECT COUNT(DISTINCT who) FROM people", private)
-        (found,) = unseal(engine.measure(Request(private, None, (), (measurement,)))[0]).tolist()
+        (found,) = unseal(engine.measure(request_of(private, None, (), (measurement,)))[0]).tolist()
     assert units == [[1]]
     assert found[0] <= said.l1
 
@@ -166,7 +166,7 @@ def test_no_row_decides_how_others_are_read(tmp_path, opener, alike):
 
 def test_no_file_decides_how_others_are_read(tmp_path):
     domains = {"zip": Open()}
-    request = Request(table(domains), None, (Column("zip", Text(None)),), (Counts((None,)),))
+    request = request_of(table(domains), None, (Column("zip", Text(None)),), (Counts((None,)),))
     found = []
     for name, late in (("full", pa.array([8010.0, None])), ("less", pa.array([8010]))):
         (tmp_path / name).mkdir()
@@ -238,5 +238,5 @@ def test_columns_may_have_any_name_in_postgres():
         engine = place.opened(domains=domains)
         for number, name in enumerate(names):
             key = Column(name, Text(None))
-            request = Request(table({name: Open()}), None, (key,), (Counts((None,)),))
+            request = request_of(table({name: Open()}), None, (key,), (Counts((None,)),))
             assert unseal(engine.keyed(request))[0] == [(str(number),)]

@@ -19,18 +19,18 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 from sources import ENGINES
 
 from adomnia.curator.source import engine_of
-from adomnia.engines.engine import Request
 from adomnia.engines.interrupts import Interrupts, watched
 from adomnia.engines.postgres_connections import place
 from adomnia.engines.spark_sessions import address
 from adomnia.errors import PolicyError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.neighbors import Neighbors
-from adomnia.privacy.sensitivity import Setting, sensitivity
+from adomnia.privacy.sensitivity import Setting
 from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import plan_measurements
 from adomnia.schema.domain import Categories, Grid, Open
 from adomnia.schema.table import Attribute, Table
+from tests.enforced import claim, request_of
 
 SECRET = "Xq7SECRETz"
 
@@ -74,7 +74,7 @@ def rows_of(seed, who):
 
 def measured(engine, private, question):
     found = plan_measurements(question).measurements
-    parts = engine.measure(Request(private, question.where, question.keys, found))
+    parts = engine.measure(request_of(private, question.where, question.keys, found))
     return dict(zip(found, (unseal(part).astype(object) for part in parts), strict=True))
 
 
@@ -104,9 +104,7 @@ def _moves(engines, bounds):
         for relation, found in zip(("unbounded", "bounded"), neighbors, strict=True):
             relates = Neighbors(relation, rows, groups=groups, each=each)
             for measurement, values in found.items():
-                said = sensitivity(
-                    measurement, Setting(question.where, question.keys, "who"), relates
-                )
+                said = claim(measurement, Setting(question.where, question.keys, "who"), relates)
                 moved = np.abs(full[measurement] - values)
                 assert moved.sum() <= said.l1, (sql, bounds, relation)
                 assert (moved * moved).sum() <= said.l2_squared, (sql, bounds, relation)

@@ -14,13 +14,13 @@ import pytest
 
 from adomnia.engines import delimited
 from adomnia.engines.duckdb import DuckDB
-from adomnia.engines.engine import Request
 from adomnia.errors import AdomniaError, MachineryError, PolicyError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import plan_measurements
 from adomnia.schema.domain import Categories, Dates, Grid, Open
 from adomnia.schema.table import Attribute, Table
+from tests.enforced import request_of
 
 SECRET = "Xq7SECRETz"
 DOMAINS = {
@@ -50,7 +50,7 @@ def exact(engine, sql, table=TABLE):
     """The sealed values of a statement, opened: one list per measurement."""
     question = bind(sql, table, tuple(engine.columns()))
     found = plan_measurements(question).measurements
-    sealed = engine.measure(Request(table, question.where, question.keys, found))
+    sealed = engine.measure(request_of(table, question.where, question.keys, found))
     return [unseal(part).tolist() for part in sealed]
 
 

@@ -16,7 +16,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import spark_session
 
 from adomnia.engines import spark_sessions
-from adomnia.engines.engine import Request
 from adomnia.engines.interrupts import Interrupts, watched
 from adomnia.engines.spark import Spark
 from adomnia.engines.spark_dialect import SPARK
@@ -27,6 +26,7 @@ from adomnia.queries.measurement import Counts, Sum
 from adomnia.queries.ranges import from_domain
 from adomnia.schema.domain import Categories, Dates, Grid, Open
 from adomnia.schema.table import Attribute, Table
+from tests.enforced import request_of
 
 SMALL = Grid(Fraction(0), Fraction(9))
 
@@ -35,7 +35,7 @@ def grouped(engine, **domains):
     """How many rows have which cleaned values."""
     table = Table("people", {name: Attribute(name, domain) for name, domain in domains.items()})
     keys = tuple(Column(name, from_domain(domain)) for name, domain in domains.items())
-    found, counts = unseal(engine.keyed(Request(table, None, keys, (Counts((None,)),))))
+    found, counts = unseal(engine.keyed(request_of(table, None, keys, (Counts((None,)),))))
     return dict(zip(found, counts[:, 0].tolist(), strict=True))
 
 
@@ -110,7 +110,7 @@ def test_units_with_columns_of_every_type():
     columns = ", ".join(f"{value} AS c{place}" for place, value in enumerate(VALUES))
     engine = of(f"SELECT id % 2 AS who, {columns} FROM RANGE(10)")
     table = Table("people", {"c0": Attribute("c0", SMALL)}, "who", 3)
-    request = Request(table, None, (), (Sum(Column("c0", from_domain(SMALL))),))
+    request = request_of(table, None, (), (Sum(Column("c0", from_domain(SMALL))),))
     assert unseal(engine.measure(request)[0]).tolist() == [[18]]
     engine.close()
 
@@ -133,7 +133,7 @@ def test_sums_pass_64_bits():
     wide = Grid(Fraction(-(10**15)), Fraction(10**15))
     engine = of(f"SELECT CAST({10**15} AS BIGINT) AS v FROM RANGE(20000)")
     table = Table("people", {"v": Attribute("v", wide)})
-    (total,) = engine.measure(Request(table, None, (), (Sum(Column("v", from_domain(wide))),)))
+    (total,) = engine.measure(request_of(table, None, (), (Sum(Column("v", from_domain(wide))),)))
     assert unseal(total).tolist() == [[20000 * 10**15]]
     engine.close()
 

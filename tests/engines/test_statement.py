@@ -12,19 +12,19 @@ import pytest
 from adomnia.engines.columns import Cleaned
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.engine import Request
 from adomnia.engines.literals import literal
 from adomnia.engines.statement import aggregates
 from adomnia.engines.translate import Texts
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
-from adomnia.queries.measurement import number, primitives
+from adomnia.queries.measurement import Counts, number
 from adomnia.queries.operations import call
 from adomnia.queries.ranges import Text
 from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import plan_measurements
 from adomnia.schema.domain import Categories, Grid, Open
 from adomnia.schema.table import Attribute, Table
+from tests.enforced import request_of
 
 ROWS = 100_000
 WORDS = ("F", "M", "a\0b", "'", '"', "\\", "%", "ä", "\ufdd0")
@@ -57,7 +57,7 @@ def engine(tmp_path_factory):
 def asked(sql):
     question = bind(sql, TABLE, tuple(DOMAINS))
     measurements = plan_measurements(question).measurements
-    return Request(TABLE, question.where, question.keys, measurements)
+    return request_of(TABLE, question.where, question.keys, measurements)
 
 
 def exact(engine, sql):
@@ -70,7 +70,7 @@ def test_sums_beyond_64_bits_are_exact(engine):
     assert exact(engine, "SELECT SUM(big) FROM people") == [[[total]]]
     for group in ("", " GROUP BY word"):
         sql = f"SELECT SUM(big * 999) FROM people{group}"
-        step = number(asked(sql).measurements[0].argument).step
+        step = number(asked(sql).contributions[0].argument).step
         assert sum(cell[0] for cell in exact(engine, sql)[0]) * step == total * 999
 
 
@@ -96,7 +96,7 @@ def test_a_statement_grows_with_its_question(engine):
     for _ in range(10):
         text = f"ROUND(COALESCE({text}, 1) / 1.5, 4)"
     request = asked(f"SELECT SUM({text}) FROM people")
-    made = aggregates(request, primitives(request.measurements[0]), engine.columns())
+    made = aggregates(request, engine.columns()).text
     assert len(made) < 60_000
     assert exact(engine, f"SELECT SUM({text}) FROM people")[0][0][0] > 0
 
@@ -125,8 +125,7 @@ def test_long_tables_of_values_are_joined(engine):
     pairs |= {f"x{i}": f"y{i}" for i in range(100)}
     column = Column("word", Text(tuple(pairs)))
     key = call("map", column, params=(tuple(pairs.items()), Text(tuple(pairs.values()))))
-    request = asked("SELECT COUNT(*) FROM people")
-    grouped = Request(TABLE, None, (key,), request.measurements)
+    grouped = request_of(TABLE, None, (key,), [Counts((None,))])
     cells = unseal(engine.measure(grouped)[0])[:, 0].tolist()
     assert sum(cells) == ROWS
     assert cells[len(WORDS) :] == [0] * 101

@@ -18,15 +18,15 @@ from sources import ENGINES, from_database
 
 from adomnia.engines import statement
 from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.engine import Request
 from adomnia.engines.units import Chosen
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
-from adomnia.queries.measurement import Counts, Distinct, Primitive, Quantile, Sum
+from adomnia.queries.measurement import Counts, Distinct, Quantile, Sum
 from adomnia.queries.operations import call, constant
 from adomnia.queries.ranges import cells, from_domain
 from adomnia.schema.domain import Categories, Grid, Open
 from adomnia.schema.table import Attribute, Table
+from tests.enforced import ranked, request_of
 
 TYPES = {"who": "VARCHAR", "value": "BIGINT", "kind": "VARCHAR", "extra": "BOOLEAN"}
 KINDS = tuple("abcdefgh")
@@ -58,7 +58,7 @@ def owned(seed, size=240):
 
 def used(engine, private, where=LARGE):
     """How many rows of each unit are used in each group of a question by kind."""
-    request = Request(private, where, (KIND, WHO), (COUNT,), grouping=1)
+    request = request_of(private, where, (KIND, WHO), (COUNT,), grouping=1)
     keys, counts = unseal(engine.keyed(request))
     return Counter(dict(zip(keys, counts[:, 0].tolist(), strict=True)))
 
@@ -88,9 +88,9 @@ def test_every_measurement_is_of_the_same_rows(make):
     with make(owned(2), TYPES, DOMAINS) as (engine, _):
         found = used(engine, private)
         unit = Distinct(Column("who", WHO.range))
-        request = Request(private, LARGE, (KIND,), (COUNT, unit, Sum(VALUE)))
+        request = request_of(private, LARGE, (KIND,), (COUNT, unit, Sum(VALUE)))
         counts, units, sums = (unseal(part) for part in engine.measure(request))
-        histogram = unseal(engine.histogram(request, Quantile(VALUE)))
+        histogram = unseal(engine.histogram(request, ranked(Quantile(VALUE))))
     axis = (*cells(KIND.range), None)
     assert [n for (n,) in counts.tolist()] == [
         sum(many for (kind, _), many in found.items() if kind == cell) for cell in axis
@@ -120,7 +120,7 @@ def test_without_groups_and_for_whole_tables_nothing_changes(make):
     with make(owned(5), TYPES, DOMAINS) as (engine, _):
         for where in (None, LARGE):
             plain, bounded = (
-                unseal(engine.measure(Request(private, where, (), (COUNT, Sum(VALUE))))[0])
+                unseal(engine.measure(request_of(private, where, (), (COUNT, Sum(VALUE))))[0])
                 for private in (table(6), table(6, 1, 1))
             )
             assert plain.tolist() == bounded.tolist()
@@ -140,7 +140,7 @@ def test_groups_are_chosen_evenly():
         for kind in KINDS
     ]
     with from_database(rows, TYPES, DOMAINS) as (engine, _):
-        found = unseal(engine.measure(Request(table(8, 2), None, (KIND,), (COUNT,)))[0])[:, 0]
+        found = unseal(engine.measure(request_of(table(8, 2), None, (KIND,), (COUNT,)))[0])[:, 0]
     assert found.sum() == 300
     assert abs(found[:-1] - 37.5).max() < 5 * np.sqrt(150 * 0.25 * 0.75)
 
@@ -161,12 +161,12 @@ def test_a_long_key_is_computed_once():
     key = KIND
     for _ in range(4):
         key = call("case", call("eq", key, constant("a")), key, KIND)
-    request = Request(table(6, 2, 1), LARGE, (key,), (COUNT,))
-    text = statement.aggregates(request, [Primitive("rows")], TYPES, DUCKDB)
+    request = request_of(table(6, 2, 1), LARGE, (key,), (COUNT,))
+    text = statement.aggregates(request, TYPES, DUCKDB).text
     assert "DENSE_RANK" in text
     with from_database(owned(6), TYPES, DOMAINS) as (engine, _):
         long = unseal(engine.measure(request)[0])
-        short = unseal(engine.measure(Request(table(6, 2, 1), LARGE, (KIND,), (COUNT,)))[0])
+        short = unseal(engine.measure(request_of(table(6, 2, 1), LARGE, (KIND,), (COUNT,)))[0])
     assert long.tolist() == short.tolist()
 
 
@@ -182,7 +182,7 @@ def test_a_unit_that_is_written_in_two_ways_is_one():
     domains = {name: DOMAINS[name] for name in attributes}
     types = TYPES | {"who": "DECIMAL"}  # PostgreSQL keeps the digits that were written
     with ENGINES["postgres"](rows, types, domains) as (engine, _):
-        request = Request(private, None, (KIND,), (COUNT,))
+        request = request_of(private, None, (KIND,), (COUNT,))
         found = unseal(engine.measure(request)[0])[:, 0]
     assert found.sum() == 4  # two units, two groups each, one row in a group
     assert found.max() <= 2

@@ -14,13 +14,14 @@ import pytest
 from adomnia.engines import statement, units
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.engine import Request
 from adomnia.mechanisms.unseal import unseal
-from adomnia.queries.measurement import Primitive, Quantile
+from adomnia.privacy.contribution import ROWS, DistinctUnits
+from adomnia.queries.measurement import Quantile
 from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import plan_measurements
 from adomnia.schema.domain import Categories, Grid, Open
 from adomnia.schema.table import Attribute, Table
+from tests.enforced import contributions, ranked, request_of
 
 DOMAINS = {
     "value": Grid(Fraction(0), Fraction(100)),
@@ -80,10 +81,10 @@ def answer(engine, sql, private):
     question = bind(sql, private, tuple(engine.columns()))
     found = plan_measurements(question).measurements
     plain = tuple(m for m in found if not isinstance(m, Quantile))
-    request = Request(private, question.where, question.keys, plain)
+    request = request_of(private, question.where, question.keys, plain)
     out = [unseal(part).tolist() for part in engine.measure(request)] if plain else []
     for quantile in (m for m in found if isinstance(m, Quantile)):
-        cells = unseal(engine.histogram(request, quantile))
+        cells = unseal(engine.histogram(request, ranked(quantile)))
         out.append({cell: (v.tolist(), n.tolist()) for cell, (v, n) in cells.items()})
     return out
 
@@ -120,22 +121,20 @@ def test_the_short_ways_are_the_long_way(tmp_path, monkeypatch):
         short = answers(folder, max_rows)
         with monkeypatch.context() as patch:
             patch.setattr(statement, "per_unit", lambda *_: None)
-            patch.setattr(statement, "unit_present", lambda *_: None)
             assert answers(folder, max_rows) == short
 
 
 def test_the_short_way_is_taken_for_counts_of_rows_and_units_alone():
     private = table(5)
-    count, who = Primitive("rows"), _distinct(private)
-    assert units.per_unit("d", private, [count], DUCKDB) is not None
-    assert units.per_unit("d", private, [count, who], DUCKDB) is not None
-    assert units.per_unit("d", private, [count, Primitive("sum", who.argument)], DUCKDB) is None
-    assert units.per_unit("d", Table("t", ATTRIBUTES), [count], DUCKDB) is None
-
-
-def _distinct(private):
-    question = bind("SELECT COUNT(DISTINCT who) FROM t", private, ("who", "value", "kind"))
-    return Primitive("distinct", question.statistics[0].argument)
+    asked = "SELECT COUNT(*), COUNT(DISTINCT who), SUM(value) FROM t"
+    question = bind(asked, private, ("who", "value", "kind"))
+    found = plan_measurements(question).measurements
+    parts = [contributions(private, None, (), [part])[0] for part in found]
+    (who,) = (part for part in parts if isinstance(part, DistinctUnits))
+    assert units.per_unit("d", private, [ROWS], DUCKDB) is not None
+    assert units.per_unit("d", private, [ROWS, who], DUCKDB) is not None
+    assert units.per_unit("d", private, [ROWS, *parts], DUCKDB) is None
+    assert units.per_unit("d", Table("t", ATTRIBUTES), [ROWS], DUCKDB) is None
 
 
 def test_another_unit_changes_nothing_for_the_rest(tmp_path):

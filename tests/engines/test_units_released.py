@@ -16,16 +16,16 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 from sources import ENGINES, from_database
 
 from adomnia.engines import duckdb as engine_room
-from adomnia.engines.engine import Request
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.neighbors import Neighbors
-from adomnia.privacy.sensitivity import Setting, sensitivity
+from adomnia.privacy.sensitivity import Setting
 from adomnia.queries.expression import Column
 from adomnia.queries.ranges import from_domain
 from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import plan_measurements
 from adomnia.schema.domain import Categories, Grid, Open
 from adomnia.schema.table import Attribute, PublicTable, Table
+from tests.enforced import claim, request_of
 
 TYPES = {"who": "DOUBLE", "kind": "VARCHAR", "b": "VARCHAR", "v": "BIGINT"}
 DOMAINS = {
@@ -100,7 +100,7 @@ JOINED = [
 
 def measured(engine, private, question):
     found = plan_measurements(question).measurements
-    parts = engine.measure(Request(private, question.where, question.keys, found))
+    parts = engine.measure(request_of(private, question.where, question.keys, found))
     return dict(zip(found, map(unseal, parts), strict=True))
 
 
@@ -118,7 +118,7 @@ def test_a_unit_moves_a_public_join_by_no_more_than_is_said():
                     other = measured(less, private, question)
                     for part, values in measured(full, private, question).items():
                         setting = Setting(question.where, question.keys, "who")
-                        said = sensitivity(part, setting, near)
+                        said = claim(part, setting, near)
                         moved = np.abs(values - other[part])
                         assert moved.sum() <= said.l1, (name, sql)
                         assert (moved * moved).sum() <= said.l2_squared, (name, sql)

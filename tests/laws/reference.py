@@ -14,9 +14,10 @@ import numpy as np
 from adomnia.engines.arrange import places
 from adomnia.queries.expression import Call, Expr
 from adomnia.queries.grouping import cell_count
-from adomnia.queries.measurement import combine, primitives
+from adomnia.queries.measurement import width_of
 from adomnia.queries.operations import divide, evaluate
 from adomnia.schema.domain import Dates, Grid, Open
+from tests.enforced import measured
 
 NUMBER = re.compile(
     r"[+-]?((\d+(_\d+)*\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE | re.ASCII
@@ -106,34 +107,15 @@ def kept(rows, where):
     return [row for row in rows if where is None or evaluate(where, row) is True]
 
 
-def primitive(part, rows):
-    """The value of a primitive over the rows of one cell."""
-    if part.argument is None:
-        return len(rows)
-    values = [evaluate(part.argument, row) for row in rows]
-    if part.kind == "rows":
-        return sum(value is True for value in values)
-    present = [value for value in values if value is not None]
-    return {
-        "values": len,
-        "sum": sum,
-        "squares": lambda found: sum(value * value for value in found),
-        "distinct": lambda found: len({*found}),
-    }[part.kind](present)
-
-
-def measured(request, rows):
+def components(request, measurements, rows):
     """The components of each measurement, on all cells."""
     found = by_cell(request, kept(rows, request.where))
     size = cell_count(request.keys)
-    for measurement in request.measurements:
-        parts = []
-        for part in primitives(measurement):
-            column = np.zeros(size, dtype=object)
-            for cell, members in found.items():
-                column[cell] = primitive(part, members)
-            parts.append(column)
-        yield combine(measurement, parts)
+    for measurement in measurements:
+        out = np.zeros((size, width_of(measurement)), dtype=object)
+        for cell, members in found.items():
+            out[cell] = measured(measurement, members)
+        yield out
 
 
 def by_cell(request, rows):
@@ -157,20 +139,14 @@ def listed(request, quantile, rows):
     return out
 
 
-def keyed(request, rows):
+def keyed(request, measurements, rows):
     """The components of all measurements for each key that occurs."""
     groups = {}
     for row in kept(rows, request.where):
         key = tuple(evaluate(part, row) for part in request.keys)
         groups.setdefault(key, []).append(row)
     return {
-        key: [
-            int(value)
-            for m in request.measurements
-            for value in combine(
-                m, [np.array([primitive(p, members)], dtype=object) for p in primitives(m)]
-            )[0]
-        ]
+        key: [value for m in measurements for value in measured(m, members)]
         for key, members in groups.items()
     }
 

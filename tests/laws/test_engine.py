@@ -24,7 +24,6 @@ from sources import DOMAINS, ENGINES, LONG, TYPES
 from statements import KEYS, Writer
 
 from adomnia.engines import translate
-from adomnia.engines.engine import Request
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.measurement import Moments, Quantile, unit_of
@@ -32,6 +31,7 @@ from adomnia.queries.operations import OPERATIONS
 from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import plan_measurements
 from adomnia.schema.table import Attribute, PublicTable, Table
+from tests.enforced import ranked, request_of
 
 REGIONS = PublicTable("towns", "city", ("city", "land"), (("Ulm", "BW"), ("Köln", "NW")))
 ATTRIBUTES = {name: Attribute(name, domain) for name, domain in DOMAINS.items()}
@@ -100,8 +100,8 @@ def asked(sql, table=TABLE):
     except (QuestionError, ValueError):
         return None
     additive = tuple(m for m in found if not isinstance(m, Quantile))
-    request = Request(table, question.where, question.keys, additive)
-    return request, [m for m in found if isinstance(m, Quantile)]
+    request = request_of(table, question.where, question.keys, additive)
+    return request, additive, [m for m in found if isinstance(m, Quantile)]
 
 
 def check(engine, rows, sql, slack=0):
@@ -109,17 +109,17 @@ def check(engine, rows, sql, slack=0):
     found = asked(sql)
     if found is None:
         return False
-    request, quantiles = found
-    if request.measurements:
+    request, additive, quantiles = found
+    if additive:
         for sealed, wanted in zip(
-            engine.measure(request), reference.measured(request, rows), strict=True
+            engine.measure(request), reference.components(request, additive, rows), strict=True
         ):
             got = unseal(sealed)
             assert got.shape == wanted.shape
             off = np.abs(got.astype(object) - wanted.astype(object))
             assert (off <= slack).all(), sql
     for quantile in quantiles:
-        got = unseal(engine.histogram(request, quantile))
+        got = unseal(engine.histogram(request, ranked(quantile)))
         plain = {c: list(zip(v.tolist(), n.tolist(), strict=True)) for c, (v, n) in got.items()}
         assert plain == reference.listed(request, quantile, rows), sql
     return True
@@ -184,7 +184,7 @@ def test_every_operation_on_rows_that_would_raise(make):
         rows = reference.clean_rows(raw, ATTRIBUTES)
         for op, text in EXPRESSIONS.items():
             found = asked(f"SELECT SUM({text}) FROM people")
-            seen |= reference.operations(found[0].measurements[0].argument)
+            seen |= reference.operations(found[1][0].argument)
             for sql in (
                 f"SELECT SUM({text}), COUNT({text}), AVG({text}) FROM people",
                 f"SELECT MEDIAN({text}) FROM people GROUP BY city",
@@ -193,7 +193,7 @@ def test_every_operation_on_rows_that_would_raise(make):
                 assert check(engine, rows, sql), (op, sql)
         for text in REAL:
             found = asked(f"SELECT SUM({text}) FROM people")
-            seen |= reference.operations(found[0].measurements[0].argument)
+            seen |= reference.operations(found[1][0].argument)
             assert check(engine, rows, f"SELECT SUM({text}) FROM people", slack=len(NASTY))
     assert seen == {*OPERATIONS}
 
@@ -222,11 +222,11 @@ def test_keys_that_are_not_public(make):
         for sql in ("SELECT name, COUNT(*), SUM(age), VAR_SAMP(far) FROM people GROUP BY name",
                     "SELECT name, sex, COUNT(*) FROM people WHERE age > 3 GROUP BY name, sex",
                     "SELECT name, COUNT(*) FROM people WHERE FALSE GROUP BY name"):  # fmt: skip
-            request, _ = asked(sql)
+            request, additive, _ = asked(sql)
             keys, values = unseal(engine.keyed(request))
             got = {key: row.tolist() for key, row in zip(keys, values, strict=True)}
             assert len(got) == len(keys)
-            assert got == reference.keyed(request, clean)
+            assert got == reference.keyed(request, additive, clean)
 
 
 @every_engine
@@ -246,5 +246,5 @@ def test_columns_and_version_read_no_rows(make):
 @every_engine
 def test_what_comes_out_is_sealed(make):
     with make(NASTY) as (engine, _):
-        request, _ = asked("SELECT SUM(age) FROM people")
+        request, *_ = asked("SELECT SUM(age) FROM people")
         assert repr(engine.measure(request)) == "(<sealed>,)"

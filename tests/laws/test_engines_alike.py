@@ -19,13 +19,13 @@ from sources import DOMAINS, ENGINES, GAPS, SERVERS, TYPES, WRITTEN, from_databa
 from statements import KEYS, Writer
 from test_engine import EXPRESSIONS, NASTY, REAL, TABLE, asked
 
-from adomnia.engines.engine import Request
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
 from adomnia.queries.measurement import Counts
 from adomnia.queries.ranges import from_domain
 from adomnia.schema.domain import Categories, Dates, Grid, Open
 from adomnia.schema.table import Attribute, Table
+from tests.enforced import ranked, request_of
 
 every_server = pytest.mark.parametrize("make", SERVERS.values(), ids=SERVERS)
 every_engine = pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
@@ -36,11 +36,11 @@ def sealed_bytes(engine, sql, table=TABLE):
     found = asked(sql, table)
     if found is None:
         return None
-    request, quantiles = found
-    parts = [unseal(part) for part in engine.measure(request)] if request.measurements else []
+    request, additive, quantiles = found
+    parts = [unseal(part) for part in engine.measure(request)] if additive else []
     out = [(part.dtype.str, part.shape, _bytes(part)) for part in parts]
     for quantile in quantiles:
-        cells = unseal(engine.histogram(request, quantile))
+        cells = unseal(engine.histogram(request, ranked(quantile)))
         out += [(cell, _bytes(values), _bytes(counts)) for cell, (values, counts) in cells.items()]
     return out
 
@@ -137,7 +137,7 @@ def cleaned(make, kind, declared, values):
     ]
     keys = tuple(Column(name, from_domain(domain)) for name, domain in domains.items())
     with make(rows, types, domains) as (engine, _):
-        groups = unseal(engine.keyed(Request(table, None, keys, (Counts((None,)),))))[0]
+        groups = unseal(engine.keyed(request_of(table, None, keys, (Counts((None,)),))))[0]
     assert len(groups) == len(rows)
     found = sorted(groups, key=lambda group: int(group[0]))
     return list(zip(*found, strict=True))[1:]
@@ -201,7 +201,7 @@ def kept(engine, max_rows):
     """How many rows of each unit are kept, and what they hold."""
     table = private(max_rows)
     keys = tuple(Column(n, from_domain(UNIT_DOMAINS[n])) for n in ("who", "kind", "value"))
-    found, counts = unseal(engine.keyed(Request(table, None, keys, (Counts((None,)),))))
+    found, counts = unseal(engine.keyed(request_of(table, None, keys, (Counts((None,)),))))
     return dict(zip(found, counts[:, 0].tolist(), strict=True))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from adomnia.privacy.neighbors import Neighbors
-from adomnia.privacy.sensitivity import Setting, sensitivity
+from adomnia.privacy.sensitivity import Setting
 from adomnia.queries.expression import Column
 from adomnia.queries.measurement import (
     Counts,
@@ -24,13 +24,12 @@ from adomnia.queries.measurement import (
     Moments,
     Quantile,
     Sum,
-    combine,
     number,
-    primitives,
 )
 from adomnia.queries.operations import call, constant, evaluate
 from adomnia.queries.ranges import Text, cells, from_domain
 from adomnia.schema.domain import Categories
+from tests.enforced import claim, measured
 
 UNIT = Column("u", Text(None))
 A = Column("a", from_domain(Categories((-1, 2))))
@@ -97,20 +96,6 @@ def profiles(place, bounds):
     return list(dict.fromkeys(tuple(sorted(rows)) for rows in found))
 
 
-def primitive(part, rows):
-    if part.argument is None:
-        return len(rows)
-    values = [evaluate(part.argument, row) for row in rows]
-    known = [value for value in values if value is not None]
-    return {
-        "rows": sum(value is True for value in values),
-        "values": len(known),
-        "sum": sum(known) if part.kind == "sum" else 0,
-        "squares": sum(v * v for v in known) if part.kind == "squares" else 0,
-        "distinct": len({*known}),
-    }[part.kind]
-
-
 def penalties(measurement, values):
     """The penalty of every value of the grid (`quantile.md`)."""
     spread = number(measurement.argument)
@@ -136,8 +121,7 @@ def measure(kind, held):
     if isinstance(measurement, Mode):
         values = [evaluate(measurement.argument, row) for row in rows]
         return np.array([values.count(v) for v in cells(measurement.argument.range)])
-    columns = [np.array([primitive(p, rows)], dtype=object) for p in primitives(measurement)]
-    return np.array(combine(measurement, columns)[0], dtype=np.int64)
+    return np.array(measured(measurement, rows), dtype=np.int64)
 
 
 def vector(kind, place, mine, other):
@@ -186,14 +170,14 @@ def test_one_unit_moves_a_measurement_by_no_more_than_is_said(relation, bounds):
     exact = 0
     asked = [place for place in SETTINGS if SETTINGS[place].keys or bounds == (2, 1, None)]
     for (kind, measurement), place in itertools.product(KINDS.items(), asked):
-        claim = sensitivity(measurement, SETTINGS[place], neighbors)
+        said = claim(measurement, SETTINGS[place], neighbors)
         l1, l2 = largest(kind, place, bounds, relation)
-        label = f"{kind}, {place}, {bounds}, {relation}: {l1, l2}, said {claim}"
-        assert l1 <= claim.l1, label
-        assert l2 <= claim.l2_squared, label
+        label = f"{kind}, {place}, {bounds}, {relation}: {l1, l2}, said {said}"
+        assert l1 <= said.l1, label
+        assert l2 <= said.l2_squared, label
         # Penalties are reached only in tables longer than these.
-        if claim.exact and not isinstance(measurement, Quantile):
-            assert (l1, l2) == (claim.l1, claim.l2_squared), label
+        if said.exact and not isinstance(measurement, Quantile):
+            assert (l1, l2) == (said.l1, said.l2_squared), label
             exact += 1
     assert exact >= 3
 
@@ -201,10 +185,10 @@ def test_one_unit_moves_a_measurement_by_no_more_than_is_said(relation, bounds):
 def test_two_profiles_that_fill_other_cells_can_pass_the_sum_of_squares():
     """Why a replaced unit counts with full cells: 2 and 1 rows here, 1 and 2 rows there."""
     bounds, neighbors = (3, 2, 2), Neighbors("bounded", 3, groups=2, each=2)
-    claim = sensitivity(KINDS["sum"], SETTINGS["by g"], neighbors)
+    said = claim(KINDS["sum"], SETTINGS["by g"], neighbors)
     _, l2 = largest("sum", "by g", bounds, "bounded")
-    assert (2**2 + 1**2) * 3**2 < l2 <= claim.l2_squared == 2 * 2**2 * 3**2
-    assert not claim.exact
+    assert (2**2 + 1**2) * 3**2 < l2 <= said.l2_squared == 2 * 2**2 * 3**2
+    assert not said.exact
 
 
 def test_figures_by_name():
@@ -224,5 +208,5 @@ def test_figures_by_name():
 
 
 def _sizes(measurement, setting, neighbors):
-    found = sensitivity(measurement, setting, neighbors)
+    found = claim(measurement, setting, neighbors)
     return found.l1, found.l2_squared

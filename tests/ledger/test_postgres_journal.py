@@ -20,7 +20,7 @@ from adomnia.ledger import database, postgres
 from adomnia.ledger.account import Account
 from adomnia.ledger.address import Address
 from adomnia.ledger.connection import connect
-from adomnia.ledger.entry import Record
+from adomnia.ledger.entry import Record, receipt
 from adomnia.ledger.postgres import PostgresJournal
 from adomnia.ledger.reserve import Budgets, Reservation, reserve
 from adomnia.privacy.composition import Budget
@@ -384,7 +384,7 @@ def test_one_lost_in_the_commit_is_paid_once_either_way(
     monkeypatch.setattr(database, "commit", commit)
     granted = reserve(journal, ASKED, BUDGETS)
     assert commit.calls == (1 if stored else 2)
-    assert granted.entry in list(journal.entries())
+    assert granted.receipt in map(receipt, journal.entries())
     assert journal.account().total.epsilon == Fraction(1, 10)
     assert journal.verify().ok
 
@@ -399,7 +399,7 @@ def test_others_may_write_before_the_outcome_is_known(
             monkeypatch.setattr(database, "commit", commit)
             granted = reserve(journal, ASKED, BUDGETS)
             monkeypatch.setattr(database, "commit", commit.real)
-        assert granted.entry in list(journal.entries())
+        assert granted.receipt in map(receipt, journal.entries())
     assert journal.account().total.epsilon == Fraction(4, 10)
 
 
@@ -424,7 +424,7 @@ def test_a_commit_still_under_way_is_waited_for(
     monkeypatch.setattr(database, "commit", slow)
     granted = reserve(journal, ASKED, BUDGETS)
     assert late.is_set()
-    assert list(journal.entries())[1:] == [granted.entry]
+    assert list(map(receipt, journal.entries(1))) == [granted.receipt]
 
 
 def test_a_transaction_that_had_failed_is_not_taken_for_stored(
@@ -440,7 +440,7 @@ def test_a_transaction_that_had_failed_is_not_taken_for_stored(
 
     monkeypatch.setattr(database, "commit", failed)
     granted = reserve(journal, ASKED, BUDGETS)
-    assert list(journal.entries())[1:] == [granted.entry]
+    assert list(map(receipt, journal.entries(1))) == [granted.receipt]
 
 
 @pytest.mark.parametrize("stored", [True, False])
@@ -472,8 +472,8 @@ def test_a_restart_is_waited_for(immediate: bool) -> None:
             assert in_child(lambda: None) == 0  # who waits for a server does not stop a fork
             assert not after.done()
             server.start()
-            written = [before.entry, after.result().entry]
-        assert list(journal.entries())[1:] == written
+            written = [before.receipt, after.result().receipt]
+        assert list(map(receipt, journal.entries(1))) == written
         assert journal.verify().ok
 
 

@@ -8,11 +8,12 @@ from fractions import Fraction
 import pytest
 
 from adomnia.privacy.neighbors import Neighbors
-from adomnia.privacy.sensitivity import Setting, sensitivity
+from adomnia.privacy.sensitivity import Setting
 from adomnia.queries.expression import Column
 from adomnia.queries.measurement import Counts, Distinct, Moments, Quantile, Sum
 from adomnia.queries.operations import call, constant
 from adomnia.queries.ranges import Day, Number, Text
+from tests.enforced import claim
 
 AGE = Column("age", Number(0, 120))
 DEBT = Column("debt", Number(-500, 300))
@@ -24,11 +25,11 @@ ALL = Counts((None,))
 
 
 def found(measurement, setting=Setting(), relation="unbounded", **more):  # noqa: B008
-    claim = sensitivity(measurement, setting, Neighbors(relation, **more))
-    assert isinstance(claim.l1, Fraction)
-    assert isinstance(claim.l2_squared, Fraction)
-    assert claim.argument
-    return int(claim.l1), int(claim.l2_squared), claim.exact
+    said = claim(measurement, setting, Neighbors(relation, **more))
+    assert isinstance(said.l1, Fraction)
+    assert isinstance(said.l2_squared, Fraction)
+    assert said.argument
+    return int(said.l1), int(said.l2_squared), said.exact
 
 
 def test_a_histogram_is_one_query_of_sensitivity_one_or_two():

@@ -55,8 +55,35 @@ SELECT COUNT(*) FROM people WHERE CASE WHEN sex = 'F' THEN age > 60 ELSE age > 6
 SELECT COUNT(*) FROM people WHERE price > 9.995 AND age <> 3.5
 => people | where and(gt(scale(price, 10), 9.995), ne(scale(age, 10), 3.5)) | measure count(*) | show count = stat0
 
-SELECT COUNT(*) FROM people WHERE age = NULL
+SELECT COUNT(*) FROM people WHERE NULL
 => people | where null | measure count(*) | show count = stat0
+
+SELECT COUNT(*) FROM people WHERE age >= 120 AND income <= 0 AND diagnosis = 'other' AND admitted <= '2015-01-01'
+=> people | where and(ge(age, 120), le(income, 0), eq(diagnosis, 'other'), le(admitted, 2015-01-01)) | measure count(*) | show count = stat0
+
+SELECT COUNT(*) FROM people WHERE sex IN ('F', 'x') OR sex IS NULL OR sex = ''
+=> people | where or(in(sex, F, x), is_null(sex), eq(sex, '')) | measure count(*) | show count = stat0
+
+SELECT COUNT(*) FROM people WHERE sex <> '' AND age NOT BETWEEN 130 AND 140
+=> people | where and(ne(sex, ''), not(and(ge(age, 130), le(age, 140)))) | measure count(*) | show count = stat0
+
+SELECT COUNT(*) FILTER (WHERE age > 50 AND age < 20) AS n, SUM(income) FILTER (WHERE FALSE) AS s, COUNT(*) AS m FROM people
+=> people | measure count(*) | show n = 0, s = None, m = stat0
+
+SELECT SUM(CASE WHEN sex = 'F' AND sex = 'M' THEN income ELSE 0 END) / COUNT(*) AS share FROM people
+=> people | measure count(*) | show share = div(0, stat0)
+
+SELECT SUM(CASE WHEN sex = 'f' THEN 1 WHEN sex = 'M' THEN 2 END) AS n FROM people
+=> people | measure sum(case(eq(sex, 'f'), 1, eq(sex, 'M'), 2, null)) | show n = stat0
+
+SELECT CASE WHEN age > 200 THEN 'odd' ELSE 'even' END AS kind, COUNT(*) FROM people GROUP BY 1 HAVING COUNT(*) < 0
+=> people | by case(gt(age, 200), 'odd', 'even') | measure count(*) | show kind = key0, count = stat0 | having lt(stat0, 0)
+
+SELECT sex, COUNT(*) FROM people GROUP BY sex HAVING sex = 'x'
+=> people | by sex | measure count(*) | show sex = key0, count = stat0 | having eq(key0, 'x')
+
+SELECT COUNT(*) FROM people WHERE SQRT(age) > 300
+=> people | where gt(real(age, sqrt, 1), 300.0) | measure count(*) | show count = stat0
 
 SELECT COUNT(*) FROM people WHERE 1 = 1
 => people | measure count(*) | show count = stat0
@@ -197,8 +224,8 @@ WHERE age > 17 -- but not children
 SELECT COUNT(*) FROM people ORDER BY 1 LIMIT 10
 => people | measure count(*) | show count = stat0 | order stat0 | limit 10 offset 0
 
-SELECT COUNT(*) FROM people WHERE diagnosis = '😀'
-=> people | where eq(diagnosis, '😀') | measure count(*) | show count = stat0
+SELECT COUNT(*) FROM people WHERE name = '😀'
+=> people | where eq(name, '😀') | measure count(*) | show count = stat0
 
 SELECT MAX(age) - MIN(age) AS span FROM people
 => people | measure max(age), min(age) | show span = sub(stat0, stat1)

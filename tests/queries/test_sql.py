@@ -171,3 +171,19 @@ def test_large_statements_are_accepted_or_refused(sql):
 
 def test_the_table_of_this_room_is_the_one_that_is_asked():
     assert ask("SELECT COUNT(*) FROM people").table == TABLE.name
+
+
+@pytest.mark.parametrize(
+    ("sql", "hint"),
+    [
+        ("SELECT COUNT(* FROM people", ") is missing here"),
+        ("WITH a AS SELECT 1", "( is missing here"),
+        ("SELECT COUNT(*) FROM people GROUP age", "check the spelling"),
+        ("SELECT a b c FROM people", "check the spelling"),
+        ("SELECT 'abc FROM people", "check the spelling"),
+    ],
+)
+def test_the_parser_does_not_speak_of_itself(sql, hint):
+    with pytest.raises(QuestionError) as caught:
+        ask(sql)
+    assert caught.value.hint == hint

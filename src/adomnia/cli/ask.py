@@ -52,7 +52,7 @@ def ask(
         if form == "json":
             show.json_text(found.to_json())
         else:
-            show.answer(found, database.bind(statement), show.console())
+            show.answer(found, show.console())
 
 
 def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | float | None]) -> None:
@@ -69,7 +69,7 @@ def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | floa
     if form == "json":
         show.json_text(found.to_json())
     else:
-        show.answer(found, None, show.console())
+        show.answer(found, show.console())
 
 
 def read_sql(sql: str) -> str:

@@ -166,7 +166,7 @@ def _tour(database: Database, made: Draft, file: Path, count: int) -> None:
         _heading(screen, f"{number}. {telling.about}")
         screen.print(f"{telling.sql}\n  -- epsilon {telling.epsilon}")
         found = session.ask(telling.sql, telling.epsilon)
-        show.answer(found, database.bind(telling.sql), screen)
+        show.answer(found, screen)
     _heading(screen, "What is left")
     screen.print(show.table(HEADINGS, rows(database.budget()), [1, 2]))
     for text in _closing(file):

@@ -131,9 +131,8 @@ def ask(sql: str, policy: str, form: str, least: int, **said: Any) -> None:
     me = company.read_party(said.pop("name"), said.pop("secret"))
     known = company.read_company(said.pop("holders"))
     group = together.open_holders(known.holders, me, policy, least=least)
-    statement = read_sql(sql)
-    found = group.ask(statement, **said)
+    found = group.ask(read_sql(sql), **said)
     if form == "json":
         show.json_text(found.to_json())
     else:
-        show.answer(found, group.bind(statement), show.console())
+        show.answer(found, show.console())

@@ -73,7 +73,7 @@ def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | floa
 
 def _print(found: Forecast) -> None:
     screen = show.console()
-    rows = [(name, _margin(value)) for name, value in found.margins.items()]
+    rows = [(n, _margin(value, found.margin_units[n])) for n, value in found.margins.items()]
     screen.print(show.table(["column", f"margin ({found.confidence * 100:g} %)"], rows, [1]))
     cells = f", {found.cells:,} cells" if found.cells > 1 else ""
     screen.print(f"it would cost {show.amounts(found.spent)} ({found.mechanism} noise{cells})")
@@ -124,7 +124,8 @@ def _against_rows(found: Forecast) -> str:
     )
 
 
-def _margin(value: float | None) -> str:
+def _margin(value: float | None, unit: str) -> str:
     if value is None:
         return "comes with the answer"
-    return f"± {value:,.6g}" if isinstance(value, float) else f"± {value:,}"
+    size = f"± {value:,.6g}" if isinstance(value, float) else f"± {value:,}"
+    return f"{size} rows" if unit == "rows" else size

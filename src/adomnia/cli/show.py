@@ -13,7 +13,6 @@ import click
 
 from adomnia.curator.answer import Answer
 from adomnia.privacy.loss import written as amount
-from adomnia.queries.question import Question
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,10 +89,9 @@ def amounts(values: Mapping[str, Fraction]) -> str:
 # Answers
 
 
-def answer(found: Answer, question: Question | None, screen: Console) -> None:
+def answer(found: Answer, screen: Console) -> None:
     """Print an answer: each noisy number with its margin, then what it cost and what is left."""
-    ranked = frozenset() if question is None else question.ranked
-    rows = [_cells(found, number, ranked) for number in range(min(len(found.rows), MOST_ROWS))]
+    rows = [_cells(found, number) for number in range(min(len(found.rows), MOST_ROWS))]
     noisy = [i for i, name in enumerate(found.columns) if name in found.margins]
     screen.print(table(found.columns, rows, noisy))
     if len(found.rows) > MOST_ROWS:
@@ -110,11 +108,12 @@ def _footer(found: Answer) -> Iterator[tuple[str, str]]:
     yield from ((f"note: {line(note)}", "yellow") for note in found.notes)
 
 
-def _cells(found: Answer, number: int, ranked: frozenset[str]) -> list[str]:
+def _cells(found: Answer, number: int) -> list[str]:
     cells = []
     for name, value in zip(found.columns, found.rows[number], strict=True):
         off = found.margins[name][number] if name in found.margins else None
-        cells.append(_rank(value, off) if name in ranked else _noisy(value, off))
+        in_rows = found.margin_units.get(name) == "rows"
+        cells.append(_rank(value, off) if in_rows else _noisy(value, off))
     return cells
 
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
 from functools import cmp_to_key, partial
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.estimate import Estimate, estimates
+from adomnia.curator.estimate import Estimate, Unit, estimates
 from adomnia.curator.plan import Plan
 from adomnia.mechanisms.noisy import Measured, Noisy
 from adomnia.privacy.events import Free
 from adomnia.queries.grouping import key_rows
 from adomnia.queries.measurement import Mode, Quantile
-from adomnia.queries.post import interval, reckon, statistics
+from adomnia.queries.post import interval, known_beforehand, reckon, statistics
 from adomnia.queries.question import Apply, Given, Post, Question
 from adomnia.queries.ranges import Day, Range, show
 from adomnia.schema.table import Attribute
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-__all__ = ["Answer", "Row", "Table", "arrange", "tabulate"]
+__all__ = ["Answer", "Row", "Table", "arrange", "margin_unit", "tabulate"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Table:
     rows: list[tuple[Any, ...]]
     margins: dict[str, list[float | None]]
     notes: tuple[str, ...] = ()
+    margin_units: Mapping[str, Unit] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,9 @@ class Answer:
     """A private answer.
 
     `margins` gives for each noisy column one number per row: the truth is within it with the
-    given confidence. `spent` and `remaining` are exact; `receipt` names the ledger's entry.
+    given confidence. `margin_units` says in what: `value`, as the column itself, or `rows`, for
+    quantiles and modes, by how many rows the rank or the count may be off. `spent` and `remaining`
+    are exact; `receipt` names the ledger's entry.
     """
 
     columns: tuple[str, ...]
@@ -55,6 +59,7 @@ class Answer:
     remaining: Mapping[str, Fraction]
     receipt: str
     notes: tuple[str, ...] = field(default=())
+    margin_units: Mapping[str, Unit] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values."""
@@ -62,6 +67,7 @@ class Answer:
             "columns": list(self.columns),
             "rows": [[_plain(value) for value in row] for row in self.rows],
             "margins": self.margins,
+            "margin_units": dict(self.margin_units),
             "confidence": self.confidence,
             "spent": {name: str(value) for name, value in self.spent.items()},
             "remaining": {name: str(value) for name, value in self.remaining.items()},
@@ -70,24 +76,45 @@ class Answer:
         }
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The rows as a pandas frame."""
+        """The rows as a pandas frame; its `attrs` have the margins and in what they are."""
         import pandas  # noqa: PLC0415 (an extra)
 
-        return pandas.DataFrame(self.rows, columns=list(self.columns))
+        frame = pandas.DataFrame(self.rows, columns=list(self.columns))
+        frame.attrs.update(self._about())
+        return frame
 
-    def to_polars(self) -> polars.DataFrame:
-        """The rows as a polars frame."""
+    def to_polars(self, margins: bool = False) -> polars.DataFrame:
+        """The rows as a polars frame, on request with a column of margins for each noisy one.
+
+        A frame of polars has nothing to say beside its columns, so their names say in what the
+        margins are: `n_margin`, `median_margin_rows`.
+        """
         import polars  # noqa: PLC0415 (an extra)
 
-        return polars.DataFrame(self.rows, schema=list(self.columns), orient="row")
+        frame = polars.DataFrame(self.rows, schema=list(self.columns), orient="row")
+        if not margins:
+            return frame
+        named = {
+            f"{name}_margin" if self.margin_units.get(name) == "value" else f"{name}_margin_rows": m
+            for name, m in self.margins.items()
+        }
+        return frame.with_columns(
+            **{n: polars.Series(m, dtype=polars.Float64) for n, m in named.items()}
+        )
 
     def to_arrow(self) -> pyarrow.Table:
-        """The rows as an Arrow table."""
+        """The rows as an Arrow table; its metadata has the margins and in what they are."""
         import pyarrow  # noqa: PLC0415 (slow to import)
 
         columns = zip(*self.rows, strict=True) if self.rows else [() for _ in self.columns]
         arrays = [pyarrow.array(list(column)) for column in columns]
-        return pyarrow.Table.from_arrays(arrays, names=list(self.columns))
+        made = pyarrow.Table.from_arrays(arrays, names=list(self.columns))
+        return made.replace_schema_metadata({"adomnia": json.dumps(self._about())})
+
+    def _about(self) -> dict[str, Any]:
+        """What a frame says of its numbers."""
+        said = self.to_json()
+        return {name: said[name] for name in ("margins", "margin_units", "confidence", "receipt")}
 
 
 def _plain(value: Any) -> Any:
@@ -104,7 +131,7 @@ def tabulate(
     noisy = {
         output.name: (output.value, sure.get(len(used), found))
         for output in question.outputs
-        if (used := statistics(output.value))
+        if (used := statistics(output.value)) or known_beforehand(output.value)
     }
     rows = [
         _row(question, keys, cell, found, noisy.values())
@@ -113,7 +140,14 @@ def tabulate(
     rows = arrange(question, rows)
     names = tuple(output.name for output in question.outputs)
     margins = {name: [row.margins[i] for row in rows] for i, name in enumerate(noisy)}
-    return Table(names, [row.values for row in rows], margins, _notes(plan, readings.parts))
+    notes = (*question.notes, *_notes(plan, readings.parts))
+    units = {name: margin_unit(post, found) for name, (post, _) in noisy.items()}
+    return Table(names, [row.values for row in rows], margins, notes, units)
+
+
+def margin_unit(post: Post, found: Sequence[Estimate]) -> Unit:
+    """In what the margin of a column is: as that of its one statistic, or in its own unit."""
+    return found[post.index].unit if isinstance(post, Given) else "value"
 
 
 @dataclass(frozen=True)
@@ -173,7 +207,9 @@ def _margin(post: Post, keys: tuple[Any, ...], cell: int, found: list[Estimate])
     if isinstance(post, Given):
         return found[post.index].margins[cell]
     used = statistics(post)
-    if not used or any(found[index].in_rows for index in used):
+    if not used:
+        return 0.0  # it is known beforehand
+    if any(found[index].unit != "value" for index in used):
         return None  # a rank's margin says nothing of the values around it
     boxes = [_box(estimate, cell) for estimate in found]
     value = reckon(post, keys, [estimate.values[cell] for estimate in found])
@@ -197,7 +233,7 @@ def _span(
 
 def _box(estimate: Estimate, cell: int) -> tuple[float, float]:
     value, margin = estimate.values[cell], estimate.margins[cell]
-    if margin is None:
+    if margin is None or estimate.unit != "value":  # of a mode the value may be a text
         return -math.inf, math.inf
     try:
         return value - margin, value + margin

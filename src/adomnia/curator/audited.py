@@ -24,7 +24,6 @@ from adomnia.engines.literals import quoted
 from adomnia.engines.statement import aggregates
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Column, Expr
-from adomnia.queries.measurement import Primitive
 from adomnia.queries.ranges import from_domain, show
 
 if TYPE_CHECKING:
@@ -124,8 +123,8 @@ def _counted(engine: Aggregating, request: Request) -> tuple[list[list[Any]], Co
 
     The curator himself looks through the engine here: these counts are not sealed.
     """
-    statement = aggregates(request, [Primitive("rows")], engine.columns(), engine._dialect)
-    *columns, counts = engine._arrays(statement)
+    statement = aggregates(request, engine.columns(), engine._dialect)
+    *columns, counts = engine._arrays(statement.text)
     return [column.tolist() for column in columns], counts.astype(np.int64)
 
 

@@ -10,14 +10,15 @@ from adomnia.curator.desk import Desk
 from adomnia.engines.engine import Engine, Request
 from adomnia.mechanisms.agreement import agrees
 from adomnia.priors.known import Known, Published
+from adomnia.privacy.contribution import ROWS, Setting
+from adomnia.privacy.neighbors import Neighbors
+from adomnia.privacy.proposal import contribution_of
 from adomnia.queries.expression import Expr
-from adomnia.queries.measurement import Counts, width_of
+from adomnia.queries.measurement import width_of
 from adomnia.queries.operations import call
 from adomnia.schema.table import Table
 
 __all__ = ["confirm"]
-
-ROWS = Counts((None,))
 
 
 def confirm(desk: Desk) -> str | None:
@@ -52,7 +53,9 @@ def _holds(engine: Engine, table: Table, published: Published, only: Expr | None
     where = published.where
     if only is not None:
         where = only if where is None else call("and", where, only)
-    request = Request(table, where, published.keys, published.measurements)
+    setting = Setting(where, published.keys)
+    added = tuple(contribution_of(m, setting, Neighbors()) for m in published.measurements)
+    request = Request(table, where, published.keys, added)
     start = 0
     for measurement, sealed in zip(published.measurements, engine.measure(request), strict=True):
         end = start + width_of(measurement)

@@ -12,6 +12,7 @@ from adomnia.curator.desk import Desk
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.consistent import choose_table, distances, unit
 from adomnia.mechanisms.randomness import SYSTEM, Bits
+from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.reads import CellTotals
 from adomnia.queries.expression import Column
 from adomnia.queries.grouping import cell_count
@@ -70,7 +71,7 @@ class Consistent:
     @property
     def reads(self) -> CellTotals | None:
         """The true table; what is public determines it where nothing can move."""
-        return CellTotals(COUNTS, None, self._keys) if len(self.moves) else None
+        return CellTotals(ROWS, None, self._keys) if len(self.moves) else None
 
     def draw(
         self, sealed: Sealed[Any] | None, epsilon: Fraction, bits: Bits = SYSTEM

@@ -36,8 +36,8 @@ class Database(Closing):
     """Sensitive data behind its promise. Close it, or use it in a `with` statement."""
 
     def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
-        self.policy = policy
         self.desk = Desk(policy, accept, source)
+        self.policy = self.desk.policy
 
     def session(self, analyst: str | None = None, *, name: str | None = None,
                 epsilon: Amount | None = None) -> Session:  # fmt: skip

@@ -14,10 +14,11 @@ from adomnia.curator.derived import Derived
 from adomnia.errors import MachineryError
 from adomnia.mechanisms.conditioned import add_conditioned
 from adomnia.mechanisms.margin import Noise
-from adomnia.mechanisms.measuring import NOTHING, WIDEST, Measuring, variance
+from adomnia.mechanisms.measuring import NOTHING, WIDEST, Apart, Measuring, variance
 from adomnia.mechanisms.noise import add_gaussian, add_laplace
 from adomnia.mechanisms.noisy import Noisy
 from adomnia.mechanisms.randomness import SYSTEM, Bits
+from adomnia.privacy.contribution import Tally
 from adomnia.privacy.events import Free
 from adomnia.privacy.reads import CellTotals, Reads
 from adomnia.queries.measurement import width_of
@@ -49,8 +50,8 @@ class DerivedNoise(Measuring):
         """The counts that are measured; what is public needs no data at all."""
         way, place = self.way, self.place
         if way.places is None and way.counts is not None:
-            return CellTotals(way.counts)
-        return CellTotals(self.measurement, place.where, place.keys) if way.places else None
+            return CellTotals(Tally(way.counts.conditions))
+        return CellTotals(self.contribution, place.where, place.keys) if way.places else None
 
     @property
     def width(self) -> float:
@@ -81,6 +82,10 @@ class DerivedNoise(Measuring):
             noisy = self._with_noise(sealed, bits)
         values, fitted = way.fill(noisy)
         return Noisy(values, self.noise, way.terms, Fraction(0), way.is_tied, fitted, self._widths)
+
+    def covers(self, apart: Apart) -> bool:
+        """Never by what a row can do alone: rows move together beside exact releases."""
+        return False
 
     def at_least_as_sharp(self, known: Noisy) -> bool:
         """Whether the widest known cell varies no more than this noise."""

@@ -13,7 +13,7 @@ from typing import Any
 from adomnia.curator.answer import Row, Table, arrange
 from adomnia.errors import QuestionError
 from adomnia.queries.grouping import cell_count, key_rows
-from adomnia.queries.post import reckon, statistics
+from adomnia.queries.post import known_beforehand, reckon, statistics
 from adomnia.queries.question import Given, Group, Literal, Post, Question, Statistic
 from adomnia.queries.ranges import Day, Number, Range, Text, Truth
 from adomnia.schema.table import Attribute
@@ -32,15 +32,23 @@ _SAME = ("add", "sub", "mul", "neg", "abs", "least", "greatest", "coalesce", "nu
 
 @dataclass(frozen=True)
 class Described:
-    """A column of an answer: its name, and its type as PostgreSQL calls it."""
+    """A column of an answer: its name, its type as PostgreSQL calls it, whether it has margins."""
 
     name: str
     type: str
+    is_noisy: bool = False
 
 
 def describe(question: Question) -> tuple[Described, ...]:
     """The columns of the question's answer."""
-    return tuple(Described(out.name, _type(question, out.value)) for out in question.outputs)
+    return tuple(
+        Described(
+            output.name,
+            _type(question, output.value),
+            bool(statistics(output.value)) or known_beforehand(output.value),
+        )
+        for output in question.outputs
+    )
 
 
 def without_data(question: Question, attributes: Mapping[str, Attribute]) -> Table:
@@ -53,7 +61,7 @@ def without_data(question: Question, attributes: Mapping[str, Attribute]) -> Tab
             f"at most {MOST_CELLS:,} groups are listed for free", "group more coarsely"
         )
     names = tuple(output.name for output in question.outputs)
-    noisy = [output.name for output in question.outputs if statistics(output.value)]
+    noisy = [column.name for column in describe(question) if column.is_noisy]
     nothing = tuple(0 if s.kind in ("count", "distinct") else None for s in question.statistics)
     cells = () if question.empty else key_rows(question.keys, attributes)
     rows = [
@@ -61,7 +69,8 @@ def without_data(question: Question, attributes: Mapping[str, Attribute]) -> Tab
         for _, keys in cells
     ]
     found = [row.values for row in arrange(question, rows)]
-    return Table(names, found, {name: [0.0] * len(found) for name in noisy})
+    margins: dict[str, list[float | None]] = {name: [0.0] * len(found) for name in noisy}
+    return Table(names, found, margins, question.notes, dict.fromkeys(noisy, "value"))
 
 
 def _type(question: Question, post: Post) -> str:
@@ -70,7 +79,7 @@ def _type(question: Question, post: Post) -> str:
     if isinstance(post, Given):
         return _of_statistic(question.statistics[post.index])
     if isinstance(post, Literal):
-        return _of_value(post.value)
+        return _of_value(post.value) if post.of is None else _of_statistic(post.of)
     return _of_operation(post.op, [_type(question, arg) for arg in post.args])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -13,14 +14,16 @@ from adomnia.curator.doors import CURATOR
 from adomnia.curator.knowledge import Knowledge
 from adomnia.curator.memory import Memory
 from adomnia.curator.policy import Policy, line_of
-from adomnia.curator.sealed_reads import read_sealed
+from adomnia.curator.pricing import check_prices
+from adomnia.curator.sealed_reads import prepare_sealed, read_sealed
 from adomnia.curator.source import open_engine, read_public
 from adomnia.errors import PolicyError
+from adomnia.mechanisms.mechanism import Mechanism, Releasing
 from adomnia.priors.known import Known
 from adomnia.privacy.premises import Facts
 from adomnia.privacy.reads import Reads
 from adomnia.queries.question import Question
-from adomnia.queries.sql.bind import bind
+from adomnia.queries.sql.bind import interpret, refused
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
@@ -31,9 +34,10 @@ class Desk:
     """Where a question meets data and budget; sessions sit at it."""
 
     def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
-        self.policy = policy
         with _located(policy, ("data", "source")):
             self.engine = open_engine(policy, source)
+        policy = replace(policy, rows_stay=self.engine.row_count_is_stable)
+        self.policy = policy
         self.table = _table(policy, self.engine.columns())
         with _located(policy, ("privacy", "unit")):
             self.engine.check(self.table)
@@ -62,6 +66,13 @@ class Desk:
 
         It is remembered for this analyst alone: how long it takes tells of nobody else.
         """
+        question = self.interpret(sql, analyst)
+        if question.refusal is not None:
+            raise refused(sql, question.refusal)
+        return question
+
+    def interpret(self, sql: str, analyst: str = CURATOR) -> Question:
+        """The same, also where a comparison is never true: values may be examples still."""
         return self._binders(analyst)(sql)
 
     def version(self) -> str:
@@ -69,6 +80,7 @@ class Desk:
 
         Where the policy declares a version, the data is what the curator says it is.
         """
+        self.engine.ready()
         declared = self.policy.version
         seen = self.engine.version() if declared is None else f"declared {declared}"
         facts = f"{self.policy.digest}:{seen}"
@@ -84,9 +96,16 @@ class Desk:
         """What this analyst has been told of this version of the data, and what everybody was."""
         return Memory(self.journal, self.policy, analyst, version)
 
-    def ready(self) -> None:
-        """Open the engine anew where it has died, before anything is paid."""
+    def check(self, mechanisms: Sequence[Mechanism[Any]]) -> None:
+        """Refuse what is priced below its cost; tables and exact releases have their own prices."""
+        if not self.public()[1]:
+            answers = [m for m in mechanisms if not isinstance(m, Releasing)]
+            check_prices(answers, self.table, self.policy.neighbors, self.policy.rows_stay)
+
+    def ready(self, wanted: Sequence[Reads]) -> None:
+        """Open the engine anew where it has died, and refuse what it cannot compute safely."""
         self.engine.ready()
+        prepare_sealed(self.engine, self.table, wanted, self.public()[1].only_listed(self.table))
 
     def facts(self) -> Facts:
         """What is the same on all neighbours: which state of the data, which kind of source."""
@@ -106,7 +125,7 @@ class Desk:
         self.journal.close()
 
     def _bound(self, sql: str) -> Question:
-        return bind(sql, self.table, tuple(self.engine.columns()))
+        return interpret(sql, self.table, tuple(self.engine.columns()))
 
 
 @contextmanager

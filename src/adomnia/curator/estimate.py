@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,10 @@ from adomnia.queries.question import Statistic
 from adomnia.queries.ranges import cells, show
 from adomnia.queries.strategy import condition_of
 
-__all__ = ["Estimate", "estimates"]
+__all__ = ["Estimate", "Unit", "estimates"]
+
+Unit = Literal["value", "rows", "share"]
+"""In what a margin is: as the value itself, in rows, or in shares of all rows."""
 
 Floats = NDArray[np.float64]
 LARGEST = 10**300
@@ -46,13 +49,13 @@ LARGEST = 10**300
 class Estimate:
     """A statistic in each cell, and how far off it is at the asked confidence.
 
-    `in_rows`: the margin is of the value's rank or count, not of the value. None: no margin holds
-    on all data.
+    `unit` says in what: in the unit of the `value`, or in `rows`, by which its rank or its count is
+    off. A margin is None where none holds on all data.
     """
 
     values: list[Any]
     margins: Sequence[float | None]
-    in_rows: bool = False
+    unit: Unit = "value"
 
 
 def estimates(plan: Plan, readings: Measured, confidence: float) -> list[Estimate]:
@@ -127,9 +130,9 @@ def _quantile(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: f
     spread = number(step.measurement.argument)
     values = [_scaled(int(value), spread.step) for value in noisy.values[:, 0]]
     if noisy.law or not isinstance(step, ExponentialQuantile):
-        return Estimate(values, [None] * len(values), in_rows=True)
+        return Estimate(values, [None] * len(values), "rows")
     rows = step.rank_margin(noisy.eta, confidence)
-    return Estimate(values, [rows] * len(values), in_rows=True)
+    return Estimate(values, [rows] * len(values), "rows")
 
 
 def _mode(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
@@ -139,7 +142,7 @@ def _mode(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float
     listed = cells(spread)
     rows = mode_margin(len(listed), noisy.eta, confidence)
     values = [show(spread, listed[int(place)]) for place in noisy.values[:, 0]]
-    return Estimate(values, [rows] * len(values), in_rows=True)
+    return Estimate(values, [rows] * len(values), "rows")
 
 
 # Moments

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from adomnia.curator.estimate import estimates
+from adomnia.curator.answer import margin_unit
+from adomnia.curator.described import describe
+from adomnia.curator.estimate import Estimate, Unit, estimates
 from adomnia.curator.plan import Plan
 from adomnia.curator.worth import worth_of
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.measuring import Measuring
 from adomnia.mechanisms.noisy import Measured
-from adomnia.privacy.events import Event, Gaussian, loss
+from adomnia.privacy.events import Event, Free, Gaussian, loss
 from adomnia.queries.grouping import cell_count
-from adomnia.queries.post import statistics
-from adomnia.queries.question import Given
+from adomnia.queries.post import known_beforehand, statistics
+from adomnia.queries.question import Given, Question
 
-__all__ = ["Forecast", "cost_of", "forecast", "search"]
+__all__ = ["Forecast", "cost_of", "forecast", "forecast_free", "search"]
 
 CLOSE = Fraction(101, 100)
 """An epsilon is looked for to within one part in a hundred."""
@@ -38,6 +40,7 @@ class Forecast:
     mechanism: str
     steps: tuple[Measuring, ...]
     margins: dict[str, float | None]
+    margin_units: Mapping[str, Unit]
     confidence: float
     cells: int
     quantiles: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -53,6 +56,7 @@ class Forecast:
             "sensitivity": None if main is None else _sensitivity(main),
             "measurements": [_sensitivity(step) for step in self.steps],
             "margins": self.margins,
+            "margin_units": dict(self.margin_units),
             "confidence": self.confidence,
             "cells": self.cells,
             **({"quantiles": self.quantiles} if self.quantiles else {}),
@@ -83,18 +87,29 @@ def cost_of(event: Event) -> dict[str, Fraction]:
 
 def forecast(plan: Plan, confidence: float) -> Forecast:
     """What the plan costs, and the margins that can be told beforehand."""
-    margins = _margins(plan, confidence)
+    found = _estimates(plan, confidence)
+    margins = _margins(plan, found)
     return Forecast(
         cost_of(plan.event),
         _mechanism(plan),
         plan.steps,
         margins,
+        _units(plan, found),
         confidence,
         _cells(plan),
         _quantiles(plan),
         worth_of(plan, margins, confidence),
         _row_level(plan, confidence),
     )
+
+
+def forecast_free(question: Question, confidence: float) -> Forecast:
+    """The forecast of an answer that is the same whatever the data."""
+    noisy = [column.name for column in describe(question) if column.is_noisy]
+    margins: dict[str, float | None] = dict.fromkeys(noisy, 0.0)
+    cells = 0 if question.empty else cell_count(question.keys)
+    units: dict[str, Unit] = dict.fromkeys(noisy, "value")
+    return Forecast(cost_of(Free()), "none", (), margins, units, confidence, cells)
 
 
 def _row_level(plan: Plan, confidence: float) -> dict[str, Any]:
@@ -108,7 +123,7 @@ def _row_level(plan: Plan, confidence: float) -> dict[str, Any]:
         for ours, rows in pairs
         if type(ours.event) is type(rows.event) and ours.law == rows.law
     ]
-    margins = _margins(single, confidence)
+    margins = _margins(single, _estimates(single, confidence))
     return {"unit": plan.unit, "margins": margins, "ratio": max(ratios, default=None)}
 
 
@@ -132,18 +147,30 @@ def _cells(plan: Plan) -> int:
     return 0 if plan.question.open else cell_count(plan.question.keys)
 
 
-def _margins(plan: Plan, confidence: float) -> dict[str, float | None]:
+def _margins(plan: Plan, found: Sequence[Estimate]) -> dict[str, float | None]:
     """Margins of the columns that are one statistic each; None where rows must be known."""
-    blank = Measured(tuple(step.blank for step in plan.steps))
-    found = estimates(plan, blank, confidence)
     out: dict[str, float | None] = {}
     for output in plan.question.outputs:
-        if isinstance(output.value, Given):
+        if known_beforehand(output.value) and not statistics(output.value):
+            out[output.name] = 0.0
+        elif isinstance(output.value, Given):
             known = plan.question.statistics[output.value.index].kind not in ("avg", "var")
             out[output.name] = found[output.value.index].margins[0] if known else None
         elif statistics(output.value):
             out[output.name] = None
     return out
+
+
+def _units(plan: Plan, found: Sequence[Estimate]) -> dict[str, Unit]:
+    """In what the margin of each noisy column is."""
+    noisy = {column.name for column in describe(plan.question) if column.is_noisy}
+    outputs = [output for output in plan.question.outputs if output.name in noisy]
+    return {output.name: margin_unit(output.value, found) for output in outputs}
+
+
+def _estimates(plan: Plan, confidence: float) -> list[Estimate]:
+    """What would be told of a release of nothing: its margins are those that rest on no row."""
+    return estimates(plan, Measured(tuple(step.blank for step in plan.steps)), confidence)
 
 
 def search(make: Callable[[Fraction], Plan], margin: float, confidence: float) -> Forecast:
@@ -152,7 +179,8 @@ def search(make: Callable[[Fraction], Plan], margin: float, confidence: float) -
         raise QuestionError("margin must be a finite number above zero", "for example margin = 50")
 
     def enough(epsilon: Fraction) -> bool:
-        told = _margins(make(epsilon), confidence).values()
+        plan = make(epsilon)
+        told = _margins(plan, _estimates(plan, confidence)).values()
         if None in told or not told:
             raise QuestionError(
                 "the margin of this question depends on the rows, which are not public",

@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from adomnia.curator.desk import Desk
-from adomnia.curator.root import COUNTS, histogram, keys_of, root_square
+from adomnia.curator.root import histogram, keys_of, root_square
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.mechanisms.chi_squared_root import ChiSquaredRoot
+from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.premises import ExactReleasesHold
 from adomnia.privacy.reads import CellTotals
 
@@ -50,7 +51,7 @@ def examine(desk: Desk, payer: Payer, columns: tuple[str, str], epsilon: Fractio
     root = make_root(margins, kappa, root_square(desk.policy, known, keys, kappa))
     scale = root.scale(epsilon)
     mechanism = ChiSquaredRoot(
-        columns, CellTotals(COUNTS, None, keys), root.margins, root.kappa, root.places, scale,
+        columns, CellTotals(ROWS, None, keys), root.margins, root.kappa, root.places, scale,
         epsilon, Fraction(root.sensitivity), (ExactReleasesHold(),),
     )  # fmt: skip
     statement = f"TEST INDEPENDENCE OF {columns[0]}, {columns[1]}"

@@ -25,6 +25,7 @@ from adomnia.ledger.reserve import Budgets, least, left
 from adomnia.mechanisms.graph.measure import Noisy, fit_ascending
 from adomnia.mechanisms.graph.statistic import GraphAnswer, GraphStatistic
 from adomnia.mechanisms.margin import Noise, margin
+from adomnia.mechanisms.mechanism import Mechanism
 from adomnia.privacy.events import Event, Free, Gaussian, Laplace, loss
 from adomnia.privacy.graphs import Terms, graph_sensitivity
 from adomnia.privacy.loss import Amount, exact
@@ -100,7 +101,10 @@ class Network(Closing):
             self._read = (version, read_graph(self._edges, self._nodes, self.schema))
         return self._read[1]
 
-    def ready(self) -> None:
+    def check(self, mechanisms: Sequence[Mechanism[Any]]) -> None:
+        """Nothing: what a question about a graph costs is worked out by its mechanism itself."""
+
+    def ready(self, wanted: Sequence[Reads]) -> None:
         """Read the files, so that what they are not is said before anything is paid."""
         self.graph()
 
@@ -180,6 +184,7 @@ class GraphSession:
                 "argument": bound.argument,
             },
             "margins": {"n": _margin(event, confidence_of(confidence))},
+            "margin_units": {"n": "value"},
             "confidence": confidence,
         }
 
@@ -307,6 +312,7 @@ def _answer(paid: Paid, event: Event) -> Answer:
         paid.remaining,
         paid.receipt,
         (*told.notes, *(again if paid.repeated else ())),
+        {told.columns[-1]: "value"},
     )
 
 

@@ -15,7 +15,7 @@ from adomnia.curator.derived import Derived, derive
 from adomnia.curator.derived_noise import DerivedNoise
 from adomnia.curator.policy import Policy
 from adomnia.curator.quantiles import Error, Rivals
-from adomnia.curator.steps import Asked, Scene, mechanism_of, rivals_of
+from adomnia.curator.steps import Asked, Scene, Taken, mechanism_of, rivals_of
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.measuring import AddedNoise, Measuring
 from adomnia.mechanisms.mechanism import Mechanism
@@ -24,9 +24,12 @@ from adomnia.mechanisms.selected_keys import SelectedKeys
 from adomnia.mechanisms.selection import threshold
 from adomnia.priors.known import Known
 from adomnia.priors.sensitivity import PUBLIC, refuse_hopeless, sensitivity
+from adomnia.privacy.contribution import Contribution
 from adomnia.privacy.events import Event, Free, composed
 from adomnia.privacy.premises import ExactReleasesHold, Premise, RowsStay
+from adomnia.privacy.proposal import contribution_of
 from adomnia.privacy.sensitivity import Sensitivity, Setting
+from adomnia.privacy.sensitivity import sensitivity as plain
 from adomnia.queries.canonical import digest, expression_json, measurement_json
 from adomnia.queries.grouping import cell_count, visible
 from adomnia.queries.measurement import Counts, Distinct, Measurement, Mode, Moments, Quantile, Sum
@@ -118,7 +121,15 @@ def make_plan(question: Question, policy: Policy, asked: Asked, known: Known | N
         )
     try:
         strategy = plan_measurements(question)
-        found = [_sensitivity(question, policy, m, known) for m in strategy.measurements]
+        settings = [_setting(question, policy, m) for m in strategy.measurements]
+        added = [
+            contribution_of(m, setting, policy.neighbors)
+            for m, setting in zip(strategy.measurements, settings, strict=True)
+        ]
+        found = [
+            _sensitivity(policy, m, setting, one, known)
+            for m, setting, one in zip(strategy.measurements, settings, added, strict=True)
+        ]
     except ValueError as error:
         raise QuestionError(str(error), "declare a larger step for this attribute") from None
     ways = [_way(question, measurement, asked, known) for measurement in strategy.measurements]
@@ -128,8 +139,8 @@ def make_plan(question: Question, policy: Policy, asked: Asked, known: Known | N
     delta, share = _delta(question, policy, asked), asked.share(max(1, paid))
     scene = replace(Scene.of(question, policy, known), selects=delta)
     steps = tuple(
-        _step(measurement, bound, way, share, _at(measurement, bound, scene, policy, known))
-        for measurement, bound, way in zip(strategy.measurements, found, ways, strict=True)
+        _step((m, one, bound), way, share, _at(m, bound, scene, policy, known))
+        for m, one, bound, way in zip(strategy.measurements, added, found, ways, strict=True)
     )
     selected = _threshold(steps, policy, delta)
     single = None
@@ -176,21 +187,28 @@ def _at(
     return replace(scene, premises=premises, shown=shown)
 
 
-def _sensitivity(
-    question: Question, policy: Policy, measurement: Measurement, known: Known | None
-) -> Sensitivity:
+def _setting(question: Question, policy: Policy, measurement: Measurement) -> Setting:
     shown = None
     if isinstance(measurement, Mode):
         _refuse_many(question, measurement)
     if isinstance(measurement, Distinct) and not question.open:
         shown = len(visible(question.keys, policy.attributes))  # no others are released
-    setting = Setting(question.where, question.keys, policy.unit, shown)
+    return Setting(question.where, question.keys, policy.unit, shown, policy.rows_stay)
+
+
+def _sensitivity(
+    policy: Policy,
+    measurement: Measurement,
+    setting: Setting,
+    contribution: Contribution,
+    known: Known | None,
+) -> Sensitivity:
+    """Of what the statement enforces, or, beside exact releases, among tables that agree."""
+    alone = plain(contribution, setting, policy.neighbors)
+    if not known:
+        return alone
     bound = sensitivity(measurement, setting, policy.neighbors, known)
-    if known:
-        refuse_hopeless(bound, sensitivity(measurement, setting, policy.neighbors))
-        return bound
-    if bound.l1 == 0 and not _is_public(question, measurement, policy):
-        return replace(bound, l1=Fraction(1), l2_squared=Fraction(1), exact=False)
+    refuse_hopeless(bound, alone)
     return bound
 
 
@@ -214,34 +232,25 @@ def _way(
     return derive(known, measurement, question.where, question.keys, kind)
 
 
-def _step(
-    measurement: Measurement, bound: Sensitivity, way: Derived | None, share: Asked, scene: Scene
-) -> Measuring:
+def _step(taken: Taken, way: Derived | None, share: Asked, scene: Scene) -> Measuring:
     """A mechanism that measures it all; or a part, or nothing where all of it is public."""
+    measurement, contribution, bound = taken
     if way is None:
-        return mechanism_of(measurement, bound, share, scene)
+        return mechanism_of(measurement, contribution, bound, share, scene)
     argument = f"{PUBLIC}: {way.measured.bound.argument}; measured: {way.name}"
     common = {"place": scene.place, "premises": scene.premises, "derived": way}
     if way.bound == 0:
         nothing = Sensitivity(Fraction(0), Fraction(0), True, argument)
-        return DerivedNoise(measurement, nothing, Free(), **common)  # type: ignore[arg-type]
+        return DerivedNoise(measurement, contribution, nothing, Free(), **common)  # type: ignore[arg-type]
     group, gaussian = scene.group, share.rho is not None
     exact = way.measured.bound.exact and bound.exact
     l1 = bound.l1 if gaussian else way.bound * group
     l2 = way.bound * group**2 if gaussian else min(bound.l2_squared, l1**2) or l1**2
-    made = mechanism_of(measurement, Sensitivity(l1, l2, exact, argument), share, scene)
+    apart = Sensitivity(l1, l2, exact, argument)
+    made = mechanism_of(measurement, contribution, apart, share, scene)
     assert made.noise is not None
-    return DerivedNoise(measurement, made.sensitivity, made.event, noise=made.noise, **common)  # type: ignore[arg-type]
-
-
-def _is_public(question: Question, measurement: Measurement, policy: Policy) -> bool:
-    """Whether an exact value may leave: the number of rows, where all neighbours have as many.
-
-    Nothing else is ever answered without noise, even where it could be shown never to change:
-    a slip in such an argument must not open the data.
-    """
-    counts = measurement == Counts((None,)) and question.where is None and not question.keys
-    return counts and policy.neighbors.replaces and policy.neighbors.rows is None
+    paid = (made.sensitivity, made.event)
+    return DerivedNoise(measurement, contribution, *paid, noise=made.noise, **common)  # type: ignore[arg-type]
 
 
 def _delta(question: Question, policy: Policy, asked: Asked) -> Fraction | None:
@@ -271,5 +280,5 @@ def _threshold(steps: tuple[Measuring, ...], policy: Policy, delta: Fraction | N
         return None
     counts = next(step for step in steps if isinstance(step.measurement, Counts))
     assert counts.noise is not None
-    held, group = policy.neighbors.contribution(grouped=True), policy.neighbors.group
+    held, group = policy.neighbors.unit_bounds(grouped=True), policy.neighbors.group
     return threshold(counts.noise.parameter, delta, held.rows * group, held.groups * group)

@@ -81,6 +81,8 @@ class Policy:
     """Which data this is, by the curator's word; without it the source is looked at."""
     memory: int | None = None
     """How many megabytes the embedded engine may use, about."""
+    rows_stay: bool = True
+    """Whether no row's content changes how many rows the source is read as; its kind says so."""
 
     def beside(self, name: str) -> str:
         """A file named in the policy, found from where the policy is; an address stays one."""

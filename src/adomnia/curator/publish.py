@@ -27,13 +27,14 @@ from adomnia.curator.spend import Payer, Use, spend
 from adomnia.errors import QuestionError
 from adomnia.ledger.account import RELEASED
 from adomnia.marginals import release as core
+from adomnia.marginals.cost import total_is_public
 from adomnia.marginals.fourier import METHODS, Options, release_fourier
 from adomnia.marginals.promise import Promise
 from adomnia.marginals.workload import Subset, Workload, up_to_ways
 from adomnia.privacy import events
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
-from adomnia.privacy.premises import ExactReleasesHold, Premise
+from adomnia.privacy.premises import ExactReleasesHold, Premise, RowsStay
 from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.canonical import digest
 from adomnia.queries.expression import Column
@@ -229,6 +230,8 @@ def _mechanism(
     """The mechanism of the order's method: what is measured is what was priced."""
     order, workload = planned.order, planned.workload
     premises: tuple[Premise, ...] = (ExactReleasesHold(),) if planned.priors else ()
+    if planned.among is None and total_is_public(_neighbors(desk, workload)):
+        premises = (*premises, RowsStay())  # the number of rows comes out as it is
     if planned.among is not None:
         moved = Fraction(planned.among.unit * desk.policy.neighbors.group)
         return DrawnTable(
@@ -271,7 +274,8 @@ def _promise(desk: Desk, planned: Prospect) -> Promise:
 def _neighbors(desk: Desk, workload: Workload) -> Neighbors:
     """The neighbours a release is priced for.
 
-    A row whose value becomes NULL leaves the tables of attributes that are not nullable, so a
+    A row whose value becomes NULL leaves the tables of attributes that are not nullable, and a
+    line of a text file may be read as no row, so a
     changed row is then priced as one that goes and one that comes, and the total is not public.
     With exact releases public, as many rows come and go as induced neighbours differ in.
     """
@@ -285,7 +289,8 @@ def _neighbors(desk: Desk, workload: Workload) -> Neighbors:
                 "ask for them, where the released numbers were given",
             )
         return Neighbors("unbounded", None, rows)
-    stays = all(attributes[name].nullable for name in workload.names)
+    nullable = all(attributes[name].nullable for name in workload.names)
+    stays = nullable and desk.policy.rows_stay
     if stays or not neighbors.replaces:
         return neighbors
     return Neighbors("unbounded", neighbors.rows, 2 * neighbors.group)

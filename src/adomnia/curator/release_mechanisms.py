@@ -20,6 +20,7 @@ from adomnia.marginals import release as core
 from adomnia.marginals.fourier import Options, release_fourier
 from adomnia.marginals.promise import Promise
 from adomnia.marginals.workload import Subset, Workload
+from adomnia.mechanisms.mechanism import Releasing
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.privacy import events
 from adomnia.privacy.events import Event
@@ -52,7 +53,7 @@ class ReleasedTables:
 
 
 @dataclass(frozen=True, eq=False)
-class _Releasing(ABC):
+class _Tables(Releasing, ABC):
     """A release of marginals: which columns, and how many rows it was priced for."""
 
     workload: Workload
@@ -103,7 +104,7 @@ class _Releasing(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class CoreRelease(_Releasing):
+class CoreRelease(_Tables):
     """Noise on residuals or views, fitted to whole records unless `unbiased` tables are asked."""
 
     plan: core.Plan = field(kw_only=True)
@@ -151,7 +152,7 @@ class CoreRelease(_Releasing):
 
 
 @dataclass(frozen=True, eq=False)
-class ParityRelease(_Releasing):
+class ParityRelease(_Tables):
     """The papers' methods: noise on parities, or on the marginals' own cells."""
 
     method: str = field(kw_only=True)
@@ -176,7 +177,7 @@ class ParityRelease(_Releasing):
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnTable(_Releasing):
+class DrawnTable(_Tables):
     """One table, drawn among all that agree with what is public (`consistent.md`)."""
 
     among: Consistent = field(kw_only=True)

@@ -22,11 +22,14 @@ from adomnia.ledger.journal import Journal
 from adomnia.priors.known import Known
 from adomnia.priors.sensitivity import sensitivity
 from adomnia.privacy import events
+from adomnia.privacy.contribution import Ranked
+from adomnia.privacy.contribution_record import contribution_from
 from adomnia.privacy.growth import UNBOUNDED, Growth, repriced
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.premises import RowsStay
 from adomnia.privacy.sensitivity import Setting
+from adomnia.privacy.sensitivity import sensitivity as plain
 from adomnia.queries.canonical import expression_from, measurement_from
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.grouping import visible
@@ -175,8 +178,10 @@ class Repricing:
 
     def _measured(self, use: _Use, part: _Part) -> Growth:
         """Of all that was measured, and of the groups that were bounded apart."""
+        if not self.after:
+            return self._enforced(part)
         measurement = measurement_from(part.record["measurement"])
-        if self.after and part.open:
+        if part.open:
             return self._in_the_open(part, measurement)
         if isinstance(part.event, events.SmoothNoise) and isinstance(measurement, Quantile):
             measurement = replace(measurement, edge="min")  # it was priced for so many rows
@@ -188,11 +193,21 @@ class Repricing:
             grown = grown.or_more(self._against(measurement, setting, some, apart))
         return grown
 
+    def _enforced(self, part: _Part) -> Growth:
+        """Of what the statement enforced then, among the neighbours of now."""
+        contribution = contribution_from(part.record["contribution"])
+        if isinstance(part.event, events.SmoothNoise) and isinstance(contribution, Ranked):
+            contribution = replace(contribution, edge="min")  # it was priced for so many rows
+        measurement = measurement_from(part.record["measurement"])
+        found = plain(contribution, self._setting(part, measurement), self.policy.neighbors)
+        apart = part.event.sensitivity
+        return Growth(found.l1 / apart, found.l2_squared / _squared(apart))
+
     def _setting(self, part: _Part, measurement: Measurement) -> Setting:
         shown = None
         if isinstance(measurement, Distinct) and not part.open:
             shown = len(visible(part.keys, self.policy.attributes))
-        return Setting(part.where, part.keys, self.policy.unit, shown)
+        return Setting(part.where, part.keys, self.policy.unit, shown, self.policy.rows_stay)
 
     def _against(
         self, measurement: Measurement, setting: Setting, outputs: Any, apart: Fraction
@@ -217,7 +232,8 @@ class Repricing:
         named = next(key for key in part.keys if count_cells(key.range) is None)
         setting = Setting(part.where, shut, self.policy.unit)
         rows = sensitivity(Distinct(named), setting, self.policy.neighbors, self.after).l1
-        one = sensitivity(measured, self._setting(part, measured), Neighbors())
+        contribution = contribution_from(part.record["contribution"])
+        one = plain(contribution, self._setting(part, measured), Neighbors())
         apart, square = part.event.sensitivity, _squared(part.event.sensitivity)
         return Growth(rows * one.l1 / apart, rows**2 * one.l2_squared / square)
 

@@ -8,16 +8,14 @@ from typing import Any
 
 from adomnia.engines.engine import Engine, Request
 from adomnia.mechanisms.row_limit import limit_histogram, limit_rows
+from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.reads import CellTotals, CellValues, KeyTotals, MarginalTables, Reads
 from adomnia.queries.expression import Expr
-from adomnia.queries.measurement import Counts
 from adomnia.queries.operations import call
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
-__all__ = ["read_sealed"]
-
-ROWS = Counts((None,))
+__all__ = ["prepare_sealed", "read_sealed"]
 
 
 def read_sealed(
@@ -37,6 +35,26 @@ def read_sealed(
             parts = [_one(engine, table, first)]
         found.update(zip(together, parts, strict=True))
     return [found[place] for place in range(len(wanted))]
+
+
+def prepare_sealed(
+    engine: Engine, table: Table, wanted: Sequence[Reads], only: Expr | None = None
+) -> None:
+    """Refuse what cannot be computed safely, before anything is paid; no row is looked at."""
+    for reads in wanted:
+        engine.prepare(_request(table, _among(reads, only)))
+
+
+def _request(table: Table, reads: Reads) -> Request:
+    if isinstance(reads, CellTotals):
+        return Request(table, reads.where, reads.keys, (reads.contribution,), reads.grouping)
+    if isinstance(reads, CellValues):
+        return Request(table, reads.where, reads.keys, (reads.ranked,))
+    if isinstance(reads, KeyTotals):
+        return Request(table, reads.where, reads.keys, reads.contributions)
+    if isinstance(reads, MarginalTables):
+        return Request(table, None, reads.keys, ())
+    raise TypeError("a table has no graph")
 
 
 def _among(reads: Reads, only: Expr | None) -> Reads:
@@ -60,22 +78,20 @@ def _together(wanted: Sequence[Reads]) -> list[list[int]]:
 
 def _totals(engine: Engine, table: Table, group: Sequence[Any]) -> Sequence[Sealed[Any]]:
     first = group[0]
-    measurements = tuple(reads.measurement for reads in group)
-    request = Request(table, first.where, first.keys, measurements, first.grouping)
+    contributions = tuple(reads.contribution for reads in group)
+    request = Request(table, first.where, first.keys, contributions, first.grouping)
     if first.most is None:
         return engine.measure(request)
     # In one statement, so that the rows are counted in the same state of the data.
-    *parts, rows = engine.measure(replace(request, measurements=(*measurements, ROWS)))
+    *parts, rows = engine.measure(replace(request, contributions=(*contributions, ROWS)))
     return [limit_rows(part, rows, first.most) for part in parts]
 
 
 def _one(engine: Engine, table: Table, reads: Reads) -> Sealed[Any] | Any:
+    request = _request(table, reads)
     if isinstance(reads, CellValues):
-        request = Request(table, reads.where, reads.keys, ())
-        sealed = engine.histogram(request, reads.quantile)
+        sealed = engine.histogram(request, reads.ranked)
         return sealed if reads.most is None else limit_histogram(sealed, reads.most)
-    if isinstance(reads, KeyTotals):
-        return engine.keyed(Request(table, reads.where, reads.keys, reads.measurements))
     if isinstance(reads, MarginalTables):
         return engine.contingency(table, reads.keys, reads.axes)
-    raise TypeError("a table has no graph")
+    return engine.keyed(request)

@@ -12,7 +12,7 @@ from adomnia.curator.answer import Answer, Table, tabulate
 from adomnia.curator.described import Described, describe, without_data
 from adomnia.curator.desk import Desk
 from adomnia.curator.doors import confidence_of
-from adomnia.curator.forecast import Forecast, cost_of, forecast, search
+from adomnia.curator.forecast import Forecast, cost_of, forecast, forecast_free, search
 from adomnia.curator.independence import Independence, examine
 from adomnia.curator.plan import Asked, Plan, make_plan
 from adomnia.curator.quantiles import error_of
@@ -110,7 +110,7 @@ class Session:
 
     def describe(self, sql: str) -> tuple[Described, ...]:
         """The names and types of an answer's columns; reads no data and spends nothing."""
-        return describe(self.bind(sql))
+        return describe(self.desk.interpret(sql, self.analyst))
 
     def independence(self, first: str, second: str, epsilon: Amount) -> Independence:
         """Test whether two attributes are independent; their histograms must be public."""
@@ -155,6 +155,8 @@ class Session:
     ) -> Forecast:
         """The error an answer would have, or the epsilon that a margin needs; spends nothing."""
         confidence = confidence_of(confidence)
+        if self.bind(sql).public:
+            return forecast_free(self.bind(sql), confidence)
         if margin is None:
             return forecast(self._plan(sql, _asked(epsilon, rho, delta, error)), confidence)
         if epsilon is not None or rho is not None:
@@ -210,6 +212,7 @@ def _told(
         least(granted.remaining),
         granted.receipt,
         (*table.notes, *notes),
+        table.margin_units,
     )
 
 

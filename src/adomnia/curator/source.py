@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from adomnia.curator.policy import Policy
-from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.duckdb import DuckDB, Kept
 from adomnia.engines.engine import Engine
 from adomnia.engines.postgres import PostgreSQL
 from adomnia.engines.public import read_rows
@@ -38,11 +41,28 @@ def open_engine(policy: Policy, source: Any = None) -> Engine:
     domains = {name: attribute.domain for name, attribute in policy.attributes.items()}
     if source is None:
         source = policy.beside(policy.source)
-    return engine_of(source, policy.relation or policy.table, domains, policy.memory)
+    kept = Kept(_copies(policy), _told if sys.stderr.isatty() else None)
+    return engine_of(source, policy.relation or policy.table, domains, policy.memory, kept)
+
+
+def _copies(policy: Policy) -> Path | None:
+    """The folder beside the ledger for copies of files; None where nothing can be kept there."""
+    beside = policy.file if "://" in policy.ledger else Path(policy.beside(policy.ledger))
+    folder = beside.with_suffix(".copies")
+    return folder if os.access(folder if folder.exists() else folder.parent, os.W_OK) else None
+
+
+def _told(rows: int) -> None:
+    sys.stderr.write(f"\rreading the source: {rows:,} rows ")
+    sys.stderr.flush()
 
 
 def engine_of(
-    source: Any, table: str, domains: Mapping[str, Domain], memory: int | None = None
+    source: Any,
+    table: str,
+    domains: Mapping[str, Domain],
+    memory: int | None = None,
+    kept: Kept = Kept(),  # noqa: B008 (frozen)
 ) -> Engine:
     """The engine for a path, an address, or an object that holds data."""
     place = source if isinstance(source, str) else getattr(source, "__fspath__", lambda: None)()
@@ -54,7 +74,7 @@ def engine_of(
         return HANDED[package](source, table, domains)
     scheme, found, _ = str(place).partition("://")
     if not found:
-        return DuckDB(place, table, domains, memory)
+        return DuckDB(place, table, domains, memory, kept)
     if scheme not in SCHEMES:
         known = ", ".join(f"{name}://" for name in SCHEMES)
         hint = f"use a CSV, Parquet or DuckDB file, or an address that begins with {known}"

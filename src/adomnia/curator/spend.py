@@ -39,8 +39,13 @@ class Backend(Protocol):
         """The ledger."""
         ...
 
-    def ready(self) -> None:
-        """Open anew what has died: the machine's failures shall come before a debit."""
+    def check(self, mechanisms: Sequence[Mechanism[Any]]) -> None:
+        """Refuse a mechanism that costs more than its event says, by this data's promise."""
+        ...
+
+    def ready(self, wanted: Sequence[Reads]) -> None:
+        """Open anew what has died, and refuse what cannot be read safely, whatever the rows: what
+        fails for such reasons shall fail before a debit."""
         ...
 
     def facts(self) -> Facts:
@@ -89,6 +94,12 @@ class Use:
         """All that it costs."""
         return composed(mechanism.event for mechanism in self.mechanisms)
 
+    @property
+    def reads(self) -> tuple[Reads, ...]:
+        """The exact values that its mechanisms need, in their order."""
+        wanted = (mechanism.reads for mechanism in self.mechanisms)
+        return tuple(reads for reads in wanted if reads is not None)
+
     def record(self) -> dict[str, Any]:
         """What the ledger keeps of it: canonical JSON, from which it can be priced anew."""
         return {
@@ -136,7 +147,8 @@ def spend(backend: Backend, payer: Payer, use: Use, watch: Watch | None = None) 
     facts = backend.facts()
     for mechanism in use.mechanisms:
         check_premises(mechanism.premises, facts)
-    backend.ready()
+    backend.check(use.mechanisms)
+    backend.ready(use.reads)
     granted = reserve(backend.journal, _reservation(payer, use), payer.budgets)
     watch.stage("paid")
     if granted.answer is not None:
@@ -164,11 +176,10 @@ def _reservation(payer: Payer, use: Use) -> Reservation:
 
 def _released(backend: Backend, use: Use) -> tuple[Released, ...]:
     """What every mechanism lets out, in order; those that need no data read none."""
-    wanted = [m.reads for m in use.mechanisms]
-    sealed = iter(backend.read([reads for reads in wanted if reads is not None]))
+    sealed = iter(backend.read(use.reads))
     return tuple(
-        mechanism.release(None if reads is None else next(sealed), SYSTEM)
-        for mechanism, reads in zip(use.mechanisms, wanted, strict=True)
+        mechanism.release(None if mechanism.reads is None else next(sealed), SYSTEM)
+        for mechanism in use.mechanisms
     )
 
 

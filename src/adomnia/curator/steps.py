@@ -22,6 +22,7 @@ from adomnia.mechanisms.measuring import (
     SmoothQuantile,
 )
 from adomnia.priors.sensitivity import PUBLIC
+from adomnia.privacy.contribution import Contribution
 from adomnia.privacy.events import (
     Exponential,
     Free,
@@ -111,11 +112,18 @@ class Scene:
         return Rivals(measurement, eta, self.rows, each, delta if self.steps == 1 else None)
 
 
-Maker = Callable[[Any, Sensitivity, Asked, Scene], Measuring]
+Taken = tuple[Any, Contribution, Sensitivity]
+"""A measurement, what a row may add to it, and how far neighbours are apart by that."""
+
+Maker = Callable[[Taken, Asked, Scene], Measuring]
 
 
 def mechanism_of(
-    measurement: Measurement, bound: Sensitivity, share: Asked, scene: Scene | None = None
+    measurement: Measurement,
+    contribution: Contribution,
+    bound: Sensitivity,
+    share: Asked,
+    scene: Scene | None = None,
 ) -> Measuring:
     """The mechanism that measures this at this share of the loss."""
     free = bound.l1 == 0 or (share.rho is not None and bound.l2_squared == 0)
@@ -126,42 +134,44 @@ def mechanism_of(
             "adomnia prior add SQL --values FILE",
         )
     make = _MAKERS.get(type(measurement), _added)
-    return make(measurement, bound, share, scene or Scene())
+    return make((measurement, contribution, bound), share, scene or Scene())
 
 
-def _added(measurement: Measurement, bound: Sensitivity, share: Asked, scene: Scene) -> Measuring:
+def _added(taken: Taken, share: Asked, scene: Scene) -> Measuring:
     """Integer noise on every component; none where no neighbour has others."""
+    measurement, _, bound = taken
     common = {"place": scene.place, "premises": scene.premises, "shown": scene.shown}
     if bound.l1 == 0:
-        return AddedNoise(measurement, bound, Free(), **common)  # type: ignore[arg-type]
+        return AddedNoise(*taken, Free(), **common)  # type: ignore[arg-type]
     selects = scene.selects if isinstance(measurement, Counts) else None
     if share.rho is not None and selects is None:
         event = Gaussian(share.rho, _root(bound.l2_squared))
         noise = Noise("gaussian", bound.l2_squared / (2 * share.rho))
-        return AddedNoise(measurement, bound, event, noise=noise, **common)  # type: ignore[arg-type]
+        return AddedNoise(*taken, event, noise=noise, **common)  # type: ignore[arg-type]
     epsilon = share.pure
     noise = Noise("laplace", bound.l1 / epsilon)
     pure = Laplace(epsilon, bound.l1)
     paid = pure if selects is None else PartitionSelection(epsilon, selects, bound.l1)
-    return AddedNoise(measurement, bound, paid, noise=noise, **common)  # type: ignore[arg-type]
+    return AddedNoise(*taken, paid, noise=noise, **common)  # type: ignore[arg-type]
 
 
-def _mode(mode: Mode, bound: Sensitivity, share: Asked, scene: Scene) -> Measuring:
-    epsilon = share.pure
+def _mode(taken: Taken, share: Asked, scene: Scene) -> Measuring:
+    epsilon, bound = share.pure, taken[2]
     event = PermuteAndFlip(epsilon, bound.l1)
-    return PermutedMode(mode, bound, event, scene.place, scene.premises, epsilon / bound.l1)
+    return PermutedMode(*taken, event, scene.place, scene.premises, epsilon / bound.l1)
 
 
-def _quantile(quantile: Quantile, bound: Sensitivity, share: Asked, scene: Scene) -> Measuring:
+def _quantile(taken: Taken, share: Asked, scene: Scene) -> Measuring:
+    quantile, _, bound = taken
     rivals, epsilon = rivals_of(quantile, bound, share, scene), share.pure
     smooth, where = rivals.better(share.error), (scene.place, scene.premises)
     if smooth is None:
         event = Exponential(epsilon, bound.l1)
         aimed = aimed_at(quantile, rivals.eta)
-        return ExponentialQuantile(quantile, bound, event, *where, aimed, rivals.eta)
+        return ExponentialQuantile(*taken, event, *where, aimed, rivals.eta)
     delta = smooth.delta if isinstance(smooth, SmoothLaplace) else Fraction(0)
     paid = SmoothNoise(epsilon, delta, Fraction(scene.steps or 1))
-    return SmoothQuantile(quantile, bound, paid, *where, asked_for(quantile), smooth)
+    return SmoothQuantile(*taken, paid, *where, asked_for(quantile), smooth)
 
 
 def rivals_of(quantile: Quantile, bound: Sensitivity, share: Asked, scene: Scene) -> Rivals:

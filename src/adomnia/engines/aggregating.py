@@ -10,14 +10,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.engines.arrange import combined, exact, grid, lay_out, split
+from adomnia.engines.arrange import exact, grid, lay_out, split
+from adomnia.engines.components import components
 from adomnia.engines.contingency import Axes, Contingency, tables_of
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.engine import Cells, Histogram, Keyed, Request
-from adomnia.engines.statement import aggregates, listing, shift
+from adomnia.engines.statement import Statement, aggregates, listing
 from adomnia.errors import PolicyError
+from adomnia.privacy.contribution import Ranked
 from adomnia.queries.expression import Expr
-from adomnia.queries.measurement import Primitive, Quantile, primitives
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
@@ -40,11 +41,10 @@ class Aggregating(ABC):
     def _arrays(self, statement: str) -> Sequence[NDArray[Any]]:
         """The columns of a statement, for answers that may be long."""
 
-    row_count_is_stable: bool = True
-    """Whether no row's content can change how many rows the source is read as."""
-
-    def ready(self) -> None:
-        """Open anew what has died."""
+    @property
+    def row_count_is_stable(self) -> bool:
+        """Whether the number of rows is the same whatever stands in them: so it is in a table."""
+        return True
 
     def columns(self) -> Mapping[str, str]:
         """The names of the table's columns and their declared types."""
@@ -55,42 +55,45 @@ class Aggregating(ABC):
         """The engine for one question: what is read through it is of one moment."""
         yield self
 
-    def measure(self, request: Request) -> tuple[Cells, ...]:
-        """One pass over the rows; components of each measurement on all cells, sealed."""
-        needed = _needed(request)
-        rows = self._rows(self._aggregates(request, needed))
-        cell, cells = grid(request.keys, rows)
-        columns = {
-            part: lay_out(cell, values, cells)
-            for part, values in _columns(request, needed, rows).items()
-        }
-        parts = combined(request.measurements, columns, _shifts(needed))
-        return tuple(Sealed(part) for part in parts)
+    def prepare(self, request: Request) -> None:
+        """Write the statements and run none: what cannot be written is refused unpaid."""
+        self._aggregates(request)
+        for one in request.contributions:
+            if isinstance(one, Ranked):
+                listing(request, one, self._types, self._dialect)
 
-    def histogram(self, request: Request, quantile: Quantile) -> Histogram:
-        """The values of an expression in each cell, sorted, with their counts, sealed."""
+    def measure(self, request: Request) -> tuple[Cells, ...]:
+        """One pass over the rows; components of each contribution on all cells, sealed."""
+        statement = self._aggregates(request)
+        rows = self._rows(statement.text)
+        cell, cells = grid(request.keys, rows)
+        return tuple(Sealed(part) for part in _measured(request, statement, rows, cell, cells))
+
+    def histogram(self, request: Request, ranked: Ranked) -> Histogram:
+        """The values that have ranks in each cell, sorted, with their counts, sealed."""
         self.check(request.table)
-        found = self._arrays(listing(request, quantile.argument, self._types, self._dialect))
+        found = self._arrays(listing(request, ranked, self._types, self._dialect))
         return Sealed(split(request.keys, list(found)))
 
     def keyed(self, request: Request) -> Keyed:
-        """All keys that occur, with the components of all measurements, sealed."""
-        needed = _needed(request)
-        rows = self._rows(self._aggregates(request, needed))
-        columns = _columns(request, needed, rows)
-        parts = list(combined(request.measurements, columns, _shifts(needed)))
+        """All keys that occur, with the components of all contributions, sealed."""
+        statement = self._aggregates(request)
+        rows = self._rows(statement.text)
         keys = [tuple(row[: len(request.keys)]) for row in rows]
-        return Sealed((keys, np.concatenate(parts, axis=1)))
+        place = {key: index for index, key in enumerate(dict.fromkeys(keys))}
+        cell = np.array([place[key] for key in keys], dtype=np.int64)
+        parts = list(_measured(request, statement, rows, cell, len(place)))
+        return Sealed(([*place], np.concatenate(parts, axis=1)))
 
     def contingency(self, table: Table, keys: tuple[Expr, ...], axes: Axes) -> Contingency:
         """All marginals of the keys over their public values, sealed, from one pass."""
         request = Request(table, None, keys, ())
-        *columns, counts = self._arrays(self._aggregates(request, [Primitive("rows")]))
+        *columns, counts = self._arrays(self._aggregates(request).text)
         return tables_of([column.tolist() for column in columns], counts.astype(np.int64), axes)
 
-    def _aggregates(self, request: Request, needed: Sequence[Primitive]) -> str:
+    def _aggregates(self, request: Request) -> Statement:
         self.check(request.table)
-        return aggregates(request, needed, self._types, self._dialect)
+        return aggregates(request, self._types, self._dialect)
 
     def check(self, table: Table) -> None:
         """Refuse a unit that may have one name here and another there: 7 and 7.0 are two texts."""
@@ -101,16 +104,18 @@ class Aggregating(ABC):
             )
 
 
-def _needed(request: Request) -> list[Primitive]:
-    return list(dict.fromkeys(part for m in request.measurements for part in primitives(m)))
-
-
-def _columns(
-    request: Request, needed: Sequence[Primitive], rows: Sequence[tuple[Any, ...]]
-) -> dict[Primitive, NDArray[Any]]:
-    width = len(request.keys)
-    return {part: exact([row[width + i] for row in rows]) for i, part in enumerate(needed)}
-
-
-def _shifts(needed: Sequence[Primitive]) -> dict[Primitive, int]:
-    return {part: off for part in needed if (off := shift(part, needed))}
+def _measured(
+    request: Request,
+    statement: Statement,
+    rows: Sequence[tuple[Any, ...]],
+    cell: NDArray[np.int64],
+    cells: int,
+) -> Iterator[NDArray[Any]]:
+    """The components of each contribution, from the rows that a statement found."""
+    start = len(request.keys)
+    columns = [
+        lay_out(cell, exact([row[start + i] for row in rows]), cells, part.kind == "distinct")
+        for i, part in enumerate(statement.aggregates)
+    ]
+    for contribution, places in zip(request.contributions, statement.places, strict=True):
+        yield components(contribution, [columns[place] for place in places])

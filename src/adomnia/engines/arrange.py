@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,8 @@ from numpy.typing import NDArray
 
 from adomnia.queries.expression import Expr
 from adomnia.queries.grouping import axes, cell_count
-from adomnia.queries.measurement import Measurement, Primitive, combine, primitives
 
-__all__ = ["combined", "exact", "grid", "lay_out", "places", "split"]
-
-Columns = dict[Primitive, NDArray[Any]]
+__all__ = ["exact", "grid", "lay_out", "places", "split"]
 
 
 def places(
@@ -22,7 +19,7 @@ def places(
 ) -> NDArray[np.int64]:
     """The cell of each group: mixed radix over the keys' values, NULL last on each axis.
 
-    A group outside the derived range cannot occur; were there one it would be left out (-1).
+    A group outside the derived range is left out (-1).
     """
     cell = np.zeros(size, dtype=np.int64)
     outside = np.zeros(size, dtype=bool)
@@ -35,13 +32,19 @@ def places(
     return cell
 
 
-def lay_out(cell: NDArray[np.int64], values: NDArray[Any], cells: int) -> NDArray[Any]:
-    """The groups' values on all cells, zero where there is no row."""
+def lay_out(
+    cell: NDArray[np.int64], values: NDArray[Any], cells: int, largest: bool = False
+) -> NDArray[Any]:
+    """The groups' values on all cells, zero where there is no row.
+
+    Groups of one cell are added up, so that every row counts there and none hides another; of
+    distinct counts the `largest` is taken, so that a unit still moves a cell by one.
+    """
     out = np.zeros(cells, dtype=values.dtype)
     if out.dtype == object:
         out[:] = 0
     inside = cell >= 0
-    out[cell[inside]] = values[inside]
+    (np.maximum if largest else np.add).at(out, cell[inside], values[inside])
     return out
 
 
@@ -54,23 +57,11 @@ def exact(values: Sequence[int]) -> NDArray[Any]:
     return out
 
 
-def combined(
-    measurements: Sequence[Measurement], columns: Columns, shifts: dict[Primitive, int]
-) -> Iterator[NDArray[Any]]:
-    """The components of each measurement, from the primitives; shifted squares are put right."""
-    for square, off in shifts.items():
-        total = columns[Primitive("sum", square.argument)].astype(object)
-        count = columns[Primitive("values", square.argument)].astype(object)
-        moved = columns[square].astype(object)
-        columns[square] = moved + 2 * off * total - off * off * count
-    for measurement in measurements:
-        yield combine(measurement, [columns[part] for part in primitives(measurement)])
-
-
 def split(
     keys: tuple[Expr, ...], found: list[NDArray[Any]]
 ) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
-    """Rows of (keys, value, count) as sorted values and counts per cell."""
+    """Rows of (keys, value, count) as sorted values and counts per cell; groups of one cell are
+    taken together."""
     *columns, values, counts = found
     cell = places(keys, [column.tolist() for column in columns], len(values))
     exact_values, many = values.astype(np.int64), counts.astype(np.int64)

@@ -13,7 +13,7 @@ from adomnia.engines.dialect import Dialect
 from adomnia.queries.ranges import from_domain
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open
 
-__all__ = ["clean", "known"]
+__all__ = ["clamped", "clean", "known"]
 
 LONG = 200
 """A text of more signs is not repeated more often than it must be."""
@@ -41,7 +41,7 @@ def known(number: str, dialect: Dialect) -> str:
 def _grid(column: str, grid: Grid, kind: str, dialect: Dialect) -> str:
     low, high = int(grid.low / grid.step), int(grid.high / grid.step)
     if kind == "integer" and grid.step == 1:
-        return f"CAST({_clamped(column, str(low), str(high))} AS BIGINT)"
+        return f"CAST({clamped(column, str(low), str(high))} AS BIGINT)"
     if kind in ("date", "moment"):
         return "CAST(NULL AS BIGINT)"
     number = dialect.number(column, kind)
@@ -62,11 +62,12 @@ def _double(number: Fraction, dialect: Dialect) -> str:
 def _dates(day: str, dates: Dates, dialect: Dialect) -> str:
     low, high = dialect.constant(dates.low), dialect.constant(dates.high)
     if len(day) <= LONG:
-        return _clamped(day, low, high)
+        return clamped(day, low, high)
     return f"CASE WHEN {day} IS NOT NULL THEN LEAST(GREATEST({day}, {low}), {high}) END"
 
 
-def _clamped(value: str, low: str, high: str) -> str:
+def clamped(value: str, low: str, high: str) -> str:
+    """The SQL of a value between two bounds; NULL stays NULL."""
     # NULL meets no test and stays; without a branch for it an engine sees that the result is
     # between the bounds, and adds up and multiplies such numbers about twice as fast.
     return (

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from adomnia.engines.clean import clean
 from adomnia.engines.dialect import Dialect
+from adomnia.engines.extent import Extent, of_domain
+from adomnia.errors import QuestionError
 from adomnia.queries.expression import Call, Column, Constant
 from adomnia.schema.domain import Categories, Domain, Grid, Open
 from adomnia.schema.table import Table
@@ -26,7 +28,11 @@ class Cleaned:
 
     def value(self, name: str) -> str:
         """The SQL of a column's cleaned value."""
-        return clean(name, self._domain(name), self.types[name], self.dialect)
+        return clean(name, self._domain(name), self._declared(name), self.dialect)
+
+    def extent(self, name: str) -> Extent:
+        """Between which bounds it lies, as the policy's domain has it."""
+        return of_domain(self._domain(name))
 
     def compared(self, call: Call) -> str | None:
         """A comparison of a clamped whole number that clamping does not change.
@@ -66,7 +72,12 @@ class Cleaned:
         return attribute.domain if attribute else Open()
 
     def _kind(self, name: str) -> str:
-        return self.dialect.family(self.types[name])
+        return self.dialect.family(self._declared(name))
+
+    def _declared(self, name: str) -> str:
+        if name not in self.types:
+            raise QuestionError("this reads a column that the table does not have")
+        return self.types[name]
 
     def _plain(self, name: str) -> bool:
         domain = self._domain(name)

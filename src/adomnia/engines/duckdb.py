@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
 from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,23 +22,28 @@ from adomnia.engines import delimited, parquet
 from adomnia.engines.aggregating import Aggregating
 from adomnia.engines.clean import clean
 from adomnia.engines.contingency import Axes, Contingency
+from adomnia.engines.copies import ROWS, Computed, Copies, Parts, Tell
 from adomnia.engines.cube import Counts, Subset, Tables, count, cubes_for, passes, sum_down
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.engine import Request
-from adomnia.engines.files import find, unreadable, version
+from adomnia.engines.files import Source, find, unreadable, version
 from adomnia.engines.interrupts import interruptible
 from adomnia.engines.literals import literal, quoted
 from adomnia.engines.quiet import quietly, unanswered
 from adomnia.engines.statement import DATA, numbering
 from adomnia.engines.survey import survey
-from adomnia.errors import PolicyError
+from adomnia.errors import AdomniaError, PolicyError
 from adomnia.queries.expression import Expr
 from adomnia.schema.domain import Domain
 from adomnia.schema.table import Table
 
-__all__ = ["DuckDB"]
+__all__ = ["DuckDB", "Kept"]
 
 T = TypeVar("T")
+
+_STORED = """
+SELECT sql FROM duckdb_tables() WHERE database_name = 'source' AND LOWER(table_name) = LOWER(?)
+"""
 
 BATCH = 1 << 20
 FEW_ROWS = 2_000_000
@@ -43,6 +54,14 @@ _SETTINGS = (
     "SET error_on_division_by_zero = false",
     "SET disabled_optimizers = 'top_n_window_elimination'",  # sorting bounds units 3 times faster
 )
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where copies of files are kept, and who is told while one is made; None: while it is open."""
+
+    folder: Path | None = None
+    tell: Tell | None = None
 
 
 class DuckDB(Aggregating):
@@ -62,23 +81,52 @@ class DuckDB(Aggregating):
         table: str,
         domains: Mapping[str, Domain],
         memory: int | None = None,
+        kept: Kept = Kept(),  # noqa: B008 (frozen)
     ) -> None:
-        self._source = find(str(source))
+        self._path, self._name, self._domains = str(source), table, domains
         self._memory = memory
         if memory is not None:  # in megabytes; half of it is for cells, of eight bytes each
             self.most_cells = max(1, memory * 1_000_000 // 2 // 8)
-        self._version: str | None = None
         self._room = TemporaryDirectory(prefix="adomnia-", ignore_cleanup_errors=True)
+        self._copies = Copies(kept.folder or Path(self._room.name) / "copies", kept.tell)
+        self._mutex, self._refused = threading.Lock(), ""
         try:
-            self._connection = quietly(self._connect, self._unreadable)
-            self._types = quietly(lambda: self._open(table, domains), self._unreadable)
+            self._open(find(self._path))
         except BaseException:
             self.close()
             raise
 
+    @property
+    def row_count_is_stable(self) -> bool:
+        """Whether the number of rows rests on no value: in text, a quote can join two of them."""
+        return self._source.kind != "text"
+
     def version(self) -> str:
-        """A digest of the files' names, sizes and times; text was read when it was opened."""
-        return self._version or version(self._source)
+        """A digest of the names, sizes and times of the files when they were opened."""
+        return self._version
+
+    def ready(self) -> None:
+        """Open the source anew where the engine has died, or where files have changed.
+
+        What cannot be opened stays as it was: whoever asks does not see that it cannot.
+        """
+        with self._mutex:
+            if not self._alive():
+                self._open(self._source)
+            source, current = _now(self._path)
+            if source is None or current in (self._version, self._refused):
+                return
+            before = self._types
+            try:
+                self._open(source, before)
+            except AdomniaError as error:
+                self._refused = current
+                warnings.warn(f"what was opened before stays: {error.message}", stacklevel=2)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[DuckDB]:
+        """The engine for one question: what is read through it is of one moment."""
+        yield copy(self)
 
     def contingency(self, table: Table, keys: tuple[Expr, ...], axes: Axes) -> Contingency:
         """All marginals of the keys over their public values, sealed, in as few passes as fit.
@@ -109,7 +157,7 @@ class DuckDB(Aggregating):
             lambda: survey(
                 self._types, DATA, lambda text: self._connection.execute(text).fetchall(), DUCKDB
             ),
-            self._unreadable,
+            partial(unreadable, self._path),
         )
 
     def close(self) -> None:
@@ -118,10 +166,25 @@ class DuckDB(Aggregating):
             self._connection.close()
         self._room.cleanup()
 
-    def _unreadable(self, kind: str) -> PolicyError:
-        return unreadable(self._source.path, kind)
-
     # Opening
+
+    def _alive(self) -> bool:
+        try:
+            self._connection.execute("SELECT 1").fetchall()
+        except duckdb.Error:
+            return False
+        return True
+
+    def _open(self, source: Source, before: Mapping[str, str] | None = None) -> None:
+        """Take what the source holds now in the place of what was open."""
+        current = version(source)
+        failure = partial(unreadable, source.path)
+        connection = quietly(self._connect, failure)
+        opened = quietly(lambda: self._view(connection, source), failure)
+        if before is not None and opened.types != before:
+            raise PolicyError("the columns of the source have changed", "open it anew")
+        self._connection, self._source, self._version = connection, source, current
+        self._types, self._varied = opened.types, opened.varied
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
         config: dict[str, Any] = {
@@ -138,55 +201,51 @@ class DuckDB(Aggregating):
                 continue  # older versions do not have it, nor what it is set against
         return connection
 
-    def _open(self, table: str, domains: Mapping[str, Domain]) -> Mapping[str, str]:
-        if self._source.kind == "database":
-            self._attach(table)
-        elif self._source.kind == "parquet":
-            reader, self._varied = parquet.reader(self._connection, self._source.files, domains)
-            self._connection.execute(f"CREATE VIEW {DATA} AS {reader}")
+    def _view(self, connection: duckdb.DuckDBPyConnection, source: Source) -> _Opened:
+        """The table of a database, or the copy of files, under the name of the private table."""
+        varied: frozenset[str] = frozenset()
+        if source.kind == "database":
+            reader = self._attached(connection, source)
         else:
-            self._load(domains)
-        types = self._described(DATA)
+            module = parquet if source.kind == "parquet" else delimited
+            rows = module.parts(source.files, self._domains)
+            reader, varied = self._copied(connection, source, rows), rows.varied
+        connection.execute(f"CREATE VIEW {DATA} AS {reader}")
+        types = _described(connection, DATA)
         if any(name.lower().startswith("adomnia ") for name in types):
             raise PolicyError("a column's name begins with 'adomnia '", "rename it")
         for name, declared in types.items():
-            if name in domains:
-                clean(
-                    name, domains[name], declared, DUCKDB
-                )  # a domain that no number can hold fails here
-        return types
+            if name in self._domains:  # a domain that no number can hold fails here
+                clean(name, self._domains[name], declared, DUCKDB)
+        return _Opened(types, varied)
 
-    def _attach(self, table: str) -> None:
-        path = self._source.path
-        self._connection.execute(f"ATTACH {literal(path)} AS source (READ_ONLY)")
+    def _copied(
+        self, connection: duckdb.DuckDBPyConnection, source: Source, rows: Parts | Computed
+    ) -> str:
+        path = self._copies.copy(source, rows)
+        connection.execute(f"ATTACH {literal(str(path))} AS copied (READ_ONLY)")
+        return f"SELECT * FROM copied.{ROWS}"
+
+    def _attached(self, connection: duckdb.DuckDBPyConnection, source: Source) -> str:
+        """A table as it is; what is computed (a view, a generated column) is computed now."""
+        connection.execute(f"ATTACH {literal(source.path)} AS source (READ_ONLY)")
+        table = f"source.{quoted(self._name)}"
         try:
-            types = self._described(f"source.{quoted(table)}")
+            types = _described(connection, table)
         except duckdb.CatalogException:
-            missing = True
-        else:
-            missing = False
-        if missing:
-            raise PolicyError(f"the source {path!r} has no table {table!r}", "check [data]")
+            types = {}
+        if not types:
+            raise PolicyError(
+                f"the source {source.path!r} has no table {self._name!r}", "check [data]"
+            )
         columns = ", ".join(DUCKDB.read(name, declared) for name, declared in types.items())
-        reader = f"SELECT {columns} FROM source.{quoted(table)}"
-        self._connection.execute(f"CREATE VIEW {DATA} AS {reader}")
-
-    def _load(self, domains: Mapping[str, Domain]) -> None:
-        """Text is typed by the policy, so that no row can make the reader fail."""
-        self._version = version(self._source)
-        room = Path(self._room.name)
-        files, plain = delimited.readable(self._source.files, room)
-        reader = delimited.reader(files, domains, plain)
-        self._connection.execute(f"CREATE TEMP VIEW adomnia_text AS {reader}")
-        names = self._described("adomnia_text")
-        typed = ", ".join(delimited.loaded(name, domains.get(name)) for name in names)
-        self._connection.execute(f"CREATE TABLE {DATA} AS SELECT {typed} FROM adomnia_text")
-        for file in {*files} - {*self._source.files}:
-            file.unlink()
-
-    def _described(self, name: str) -> dict[str, str]:
-        found = self._connection.execute(f"DESCRIBE {name}").fetchall()
-        return {str(row[0]): str(row[1]) for row in found}
+        reader = f"SELECT {columns} FROM {table}"
+        stored = connection.execute(_STORED, [self._name]).fetchall()
+        if stored and "GENERATED" not in str(stored[0][0]):
+            return reader
+        connection.execute("DETACH source")
+        size = sum(file.stat().st_size for file in source.files)
+        return self._copied(connection, source, Computed(source.path, reader, size))
 
     # Asking
 
@@ -217,6 +276,28 @@ class DuckDB(Aggregating):
         cursor = self._connection.cursor()
         with interruptible(cursor.interrupt):
             return work(cursor)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """The columns of a source that has been opened."""
+
+    types: Mapping[str, str]
+    varied: frozenset[str]
+
+
+def _described(connection: duckdb.DuckDBPyConnection, name: str) -> dict[str, str]:
+    found = connection.execute(f"DESCRIBE {name}").fetchall()
+    return {str(row[0]): str(row[1]) for row in found}
+
+
+def _now(path: str) -> tuple[Source | None, str]:
+    """The files that are there now, and their version; None where they cannot be found."""
+    try:
+        source = find(path)
+        return source, version(source)
+    except AdomniaError:
+        return None, ""
 
 
 def _arrow(cursor: duckdb.DuckDBPyConnection, statement: str) -> list[NDArray[Any]]:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adomnia.engines.dialect import Dialect, Pairs
+from adomnia.engines.duckdb_values import total
+from adomnia.engines.literals import literal
+from adomnia.engines.written import DAY, ENDLESS, FAR, NUMBER, SPACES
+from adomnia.errors import PolicyError
 from adomnia.queries.ranges import Day, Number, Range, Text, Truth
 
 __all__ = ["DUCKDB", "DuckDBDialect"]
@@ -39,26 +43,35 @@ class DuckDBDialect(Dialect):
         return "moment" if name.startswith("TIMESTAMP") else "other"
 
     def read(self, name: str, declared: str) -> str:
-        """A column of a database: text without its collation, and so is what may hold some."""
+        """A column of a database, NULL where it holds what is no value of its type.
+
+        Text is without its collation, and so is what may hold some.
+        """
         column = self.quoted(name)
+        value = total(column, declared)
+        if value is None:
+            raise PolicyError(
+                f"the column {name!r} is a {declared}, which may hold what has no text",
+                "leave it out in a table of its own, or store it as text",
+            )
         if declared == "VARCHAR":
             return f"{column} COLLATE C AS {column}"
         if declared.endswith((")", "]")) and self.family(declared) == "other":
-            return f"TRY_CAST({column} AS VARCHAR) COLLATE C AS {column}"
-        return column
+            return f"TRY_CAST({value} AS VARCHAR) COLLATE C AS {column}"
+        return f"{value} AS {column}"
 
     # Safe casts
 
     def number(self, column: str, kind: str) -> str:
         """A column as floating point; infinities and NaN stay."""
         if kind == "text":
-            return f"TRY_CAST(TRIM({column}) AS DOUBLE)"
+            return f"TRY_CAST({_written(column, NUMBER)} AS DOUBLE)"
         numeric = kind in ("integer", "real", "decimal", "boolean")
         return f"CAST({column if numeric else 'NULL'} AS DOUBLE)"
 
     def integer(self, column: str, kind: str) -> str:
         """A column as 64-bit whole numbers, rounded; NULL beyond them."""
-        return f"TRY_CAST({f'TRIM({column})' if kind == 'text' else column} AS BIGINT)"
+        return f"TRY_CAST({_written(column, NUMBER) if kind == 'text' else column} AS BIGINT)"
 
     def truth(self, column: str, kind: str) -> str:
         """A column as truth values."""
@@ -67,8 +80,9 @@ class DuckDBDialect(Dialect):
     def day(self, column: str, kind: str) -> str:
         """A column as days."""
         if kind == "text":
-            moment = f"TRY_CAST(TRY_CAST(TRIM({column}) AS TIMESTAMP) AS DATE)"
-            return f"COALESCE(TRY_CAST(TRIM({column}) AS DATE), {moment})"
+            text = _written(column, f"{DAY}|{ENDLESS}")
+            moment = f"TRY_CAST(TRY_CAST({text} AS TIMESTAMP) AS DATE)"
+            return f"COALESCE(TRY_CAST({text} AS DATE), {moment})"
         if kind == "moment":
             return f"TRY_CAST({column} AS DATE)"
         return column if kind == "date" else "CAST(NULL AS DATE)"
@@ -105,6 +119,13 @@ class DuckDBDialect(Dialect):
     def matches(self, text: str, pattern: str) -> str:
         """Whether a text has a part that matches a regular expression."""
         return f"REGEXP_MATCHES({text}, {self.constant(pattern)})"
+
+
+def _written(column: str, form: str) -> str:
+    """A text without spaces around it, NULL where it is long or not of this form."""
+    text = f"TRIM({column}, {literal(SPACES)})"
+    real = f"LENGTH({text}) <= {FAR} AND REGEXP_MATCHES({text}, {literal(form)})"
+    return f"CASE WHEN {real} THEN {text} END"
 
 
 DUCKDB = DuckDBDialect()

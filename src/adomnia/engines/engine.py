@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from adomnia.engines.contingency import Axes, Contingency
+from adomnia.privacy.contribution import Contribution, Ranked
 from adomnia.queries.expression import Expr
-from adomnia.queries.measurement import Measurement, Quantile
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
@@ -33,7 +33,9 @@ Keyed = Sealed[tuple[list[tuple[Any, ...]], NDArray[Any]]]
 
 @dataclass(frozen=True)
 class Request:
-    """What one question needs of the data: rows, keys, and measurements over each cell.
+    """What one question needs of the data: rows, keys, and what a row may add to its cell.
+
+    The statement enforces each contribution. Without any, rows are counted, all that a unit keeps.
 
     The keys after `grouping` of them are no groups of the question: a mode counts every value in
     each of its groups, and a unit is bounded in these.
@@ -42,7 +44,7 @@ class Request:
     table: Table
     where: Expr | None
     keys: tuple[Expr, ...]
-    measurements: tuple[Measurement, ...]
+    contributions: tuple[Contribution, ...]
     grouping: int | None = None
 
     @property
@@ -62,30 +64,40 @@ class Engine(Protocol):
         """Refuse a table about which no promise can be kept here, without reading rows."""
         ...
 
-    def version(self) -> str:
-        """A text that changes when the data does."""
+    @property
+    def row_count_is_stable(self) -> bool:
+        """Whether the number of rows is the same whatever stands in them."""
         ...
 
-    row_count_is_stable: bool
-
     def ready(self) -> None:
-        """Open anew what has died."""
+        """Open the source anew where it was lost or has changed; no question reads while it is.
+
+        It is called before anything is paid, and reads nothing where all is well.
+        """
+        ...
+
+    def version(self) -> str:
+        """A text that changes when the data does, as of when the engine was last made ready."""
         ...
 
     def snapshot(self) -> AbstractContextManager[Engine]:
         """The engine for one question: what is read through it is of one moment."""
         ...
 
-    def measure(self, request: Request) -> tuple[Cells, ...]:
-        """For each measurement its components, for every cell of the keys' public domain."""
+    def prepare(self, request: Request) -> None:
+        """Refuse what cannot be computed safely, whatever the rows; reads none of them."""
         ...
 
-    def histogram(self, request: Request, quantile: Quantile) -> Histogram:
-        """In each cell, the values of the quantile's expression with their counts."""
+    def measure(self, request: Request) -> tuple[Cells, ...]:
+        """For each contribution its components, for every cell of the keys' public domain."""
+        ...
+
+    def histogram(self, request: Request, ranked: Ranked) -> Histogram:
+        """In each cell, the values that have ranks with their counts."""
         ...
 
     def keyed(self, request: Request) -> Keyed:
-        """The components of all measurements side by side, for every key that occurs."""
+        """The components of all contributions side by side, for every key that occurs."""
         ...
 
     def contingency(self, table: Table, keys: tuple[Expr, ...], axes: Axes) -> Contingency:

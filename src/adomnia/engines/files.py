@@ -7,17 +7,19 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 from adomnia.engines.quiet import ADDRESS, quietly
 from adomnia.errors import MachineryError, PolicyError
 
-__all__ = ["Source", "find", "partition_keys", "partitions", "pattern", "unreadable", "version"]
+__all__ = ["Source", "find", "partitions", "state", "unreadable", "version"]
 
 SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "parquet": (".parquet", ".pq"),
     "text": (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz"),
     "database": (".duckdb", ".ddb", ".db"),
 }
+NOTHING = "__HIVE_DEFAULT_PARTITION__"
 HINT = "a source is CSV or Parquet (a file, a pattern or a folder), or a DuckDB file"
 
 
@@ -70,19 +72,20 @@ def _shown(path: str) -> str:
     return "…" if ADDRESS & {*path} else path
 
 
-def partitions(file: Path) -> tuple[str, ...]:
-    """The folders above a file that each say the value of a column, such as `year=2020`."""
-    return tuple(part for part in file.parent.parts if part.count("=") == 1 and part[0] != "=")
+def partitions(file: Path) -> dict[str, str | None]:
+    """The columns whose values the folders above a file say, such as `year=2020`, as text."""
+    folders = [part for part in file.parent.parts if part.count("=") == 1 and part[0] != "="]
+    pairs = (folder.split("=") for folder in folders)
+    return {name: None if value == NOTHING else unquote(value) for name, value in pairs}
 
 
-def partition_keys(file: Path) -> tuple[str, ...]:
-    """The columns whose values folders above a file say."""
-    return tuple(folder.partition("=")[0] for folder in partitions(file))
-
-
-def pattern(file: Path) -> str:
-    """The file's name as a pattern that DuckDB takes literally."""
-    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in str(file))
+def state(source: Source) -> object:
+    """What changes when a file does, or is put in another's place."""
+    stats = ((file, file.stat()) for file in source.files)
+    return [
+        (str(file), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
+        for file, stat in stats
+    ]
 
 
 def version(source: Source) -> str:

@@ -114,6 +114,11 @@ class PostgreSQL(Aggregating):
                 stacklevel=2,
             )
 
+    def ready(self) -> None:
+        """Connect anew where the connection was lost."""
+        with self.snapshot():
+            pass
+
     def version(self) -> str:
         """A digest that changes when the data does, without reading a row.
 

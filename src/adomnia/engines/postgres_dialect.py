@@ -12,7 +12,7 @@ from typing import Any
 
 from adomnia.engines.dialect import Dialect, Pairs
 from adomnia.engines.literals import literal, whole_text
-from adomnia.engines.written import DATE, FAR, MANTISSA, PLAIN, SPACES, TIME, ZERO, ZONE, truth_of
+from adomnia.engines.written import DAY, FAR, MANTISSA, PLAIN, SPACES, ZERO, truth_of
 from adomnia.queries.ranges import Day, Number, Range, Text, Truth
 
 __all__ = ["PostgresDialect"]
@@ -228,9 +228,8 @@ def _day(text: str) -> str:
     # The 30th of February would be a day of March.
     real = f"CASE WHEN EXTRACT(MONTH FROM {found}) = {month} THEN {found} END"
     before = f"CASE WHEN {year} = 0 THEN DATE '-infinity' ELSE {real} END"
-    form = f"{DATE}({TIME}({ZONE})?)?$"
     return (
-        f"CASE WHEN NOT {_short(text)} THEN NULL WHEN {text} ~ {literal(form)} THEN {before} "
+        f"CASE WHEN NOT {_short(text)} THEN NULL WHEN {text} ~ {literal(DAY)} THEN {before} "
         f"WHEN {text} ~* '^inf(inity)?$' THEN DATE 'infinity' "
         f"WHEN {text} ~* '^-inf(inity)?$' THEN DATE '-infinity' END"
     )

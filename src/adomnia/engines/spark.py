@@ -7,6 +7,7 @@ alone. Nothing is written. `docs/sources.md` says how to name a source.
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
@@ -53,6 +54,7 @@ class Spark(Aggregating):
 
     def __init__(self, source: Any, table: str, domains: Mapping[str, Domain]) -> None:
         self._held: str | None = None
+        self._source, self._table, self._mutex = source, table, threading.Lock()
         self._relation = quietly(lambda: relation(source, table), _unreadable)
         try:
             schema = quietly(lambda: self._relation.read().schema, _unreadable)
@@ -63,6 +65,19 @@ class Spark(Aggregating):
             raise
         columns = [SPARK.read(name, declared) for name, declared in self._types.items()]
         self._reading = f"SELECT {', '.join(columns)}"
+
+    def ready(self) -> None:
+        """Start the application anew where it has ended; one that was handed in cannot be."""
+        with self._mutex:
+            if not self._relation.ended():
+                return
+            if not isinstance(self._source, str):
+                raise _lost("the application that was handed in has ended")
+            self._relation.leave()
+            self._relation = quietly(lambda: relation(self._source, self._table), _lost)
+            schema = quietly(lambda: self._relation.read().schema, _lost)
+        if _types(schema) != self._types:
+            raise PolicyError("the columns of the source have changed", "open it anew")
 
     def version(self) -> str:
         """A digest that changes when the data does, without reading a row.

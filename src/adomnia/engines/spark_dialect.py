@@ -12,7 +12,7 @@ from typing import Any
 
 from adomnia.engines.dialect import Dialect, Pairs
 from adomnia.engines.literals import literal, whole_text
-from adomnia.engines.written import DATE, FAR, MANTISSA, SPACES, TIME, ZERO, ZONE, truth_of
+from adomnia.engines.written import DAY, FAR, MANTISSA, NUMBER, SPACES, ZERO, truth_of
 from adomnia.queries.operations import like_regex
 from adomnia.queries.ranges import Day, Number, Range, Text, Truth
 
@@ -90,20 +90,19 @@ class SparkDialect(Dialect):
         return column if kind == "date" else "CAST(NULL AS DATE)"
 
     def words(self, column: str, kind: str) -> str:
-        """A column as text; bytes that are no text could not be handed to the driver."""
+        """A column as text, NULL where its bytes are none."""
         if kind in ("text", "other"):
-            return f"MAKE_VALID_UTF8({column})"
+            return f"TRY_VALIDATE_UTF8({column})"
         return f"TRY_CAST({column} AS STRING)"  # CAST writes a decimal zero as 0E-9
 
     def _from_text(self, text: str) -> str:
-        form = f"(?i)^[+-]?({MANTISSA}(e[+-]?[0-9]+)?|inf(inity)?)$"
-        return f"CASE WHEN {self.matches(text, form)} THEN CAST({_digits(text)} AS DOUBLE) END"
+        return f"CASE WHEN {self.matches(text, NUMBER)} THEN CAST({_digits(text)} AS DOUBLE) END"
 
     def _day(self, text: str) -> str:
         """A text as a day; MAKE_DATE gives NULL for the 30th of February."""
         places = (self.constant(f"^{'[0-9]+[-/]' * place}([0-9]+)") for place in range(3))
         parts = ", ".join(f"CAST(REGEXP_EXTRACT({text}, {form}, 1) AS INT)" for form in places)
-        real = self.matches(text, f"{DATE}({TIME}({ZONE})?)?$")
+        real = self.matches(text, DAY)
         return (
             f"CASE WHEN {real} THEN MAKE_DATE({parts}) "
             f"WHEN LOWER({text}) IN ('inf', 'infinity') THEN DATE '9999-12-31' "
@@ -186,8 +185,8 @@ def _literally(sign: str) -> str:
 def _trimmed(column: str) -> str:
     """A text without spaces around it, NULL where it is long: no regular expression of Java's may
     see one, as it could need more stack than there is."""
-    short = f"CASE WHEN LENGTH({column}) <= {FAR} THEN {column} END"
-    return f"TRIM(BOTH {literal(SPACES)} FROM {short})"
+    text = f"TRIM(BOTH {literal(SPACES)} FROM {column})"
+    return f"CASE WHEN LENGTH({text}) <= {FAR} THEN {text} END"
 
 
 def _digits(text: str) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-__all__ = ["Address", "address", "application", "own"]
+__all__ = ["Address", "address", "application", "own", "stopped"]
 
 HIDDEN = "spark://…"
 
@@ -125,6 +125,14 @@ def _leave(context: SparkContext) -> None:
                 context.stop()
 
 
+def stopped(context: SparkContext) -> bool:
+    """Whether an application has ended, or its Java has."""
+    try:
+        return context._jsc is None or bool(context._jsc.sc().isStopped())
+    except Exception:
+        return True
+
+
 def _import() -> None:
     with suppress(ImportError):
         import pyspark.sql  # noqa: F401, PLC0415 (only those who have Spark need it)
@@ -140,6 +148,11 @@ def _running(where: Address) -> SparkContext | None:
     from pyspark import SparkContext  # noqa: PLC0415
 
     context: SparkContext | None = SparkContext._active_spark_context
+    if context is not None and stopped(context):
+        _ours.pop(context, None)
+        with suppress(Exception):  # its Java may have ended
+            context.stop()
+        context = None
     if context is not None and context.master != where.master:
         raise PolicyError(
             f"this process already has a Spark application at {_place(str(context.master))}",

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 from uuid import uuid4
 
-from adomnia.engines.spark_sessions import Address, address, application, own
+from adomnia.engines.spark_sessions import Address, address, application, own, stopped
+from adomnia.engines.spark_values import check_moments, raw
 from adomnia.errors import PolicyError
 
 if TYPE_CHECKING:
@@ -33,6 +34,10 @@ class Relation:
     read: Callable[[], DataFrame]
     state: Callable[[], object]
     leave: Callable[[], None]
+
+    def ended(self) -> bool:
+        """Whether the application has ended, or its Java has."""
+        return stopped(self.session.sparkContext)
 
 
 def relation(source: Any, table: str) -> Relation:
@@ -58,12 +63,15 @@ def _files(
     in which a column has different types are refused here.
     """
     path = where.path or ""
-    reader = session.read.format("orc" if path.rstrip("/").endswith(".orc") else "parquet")
+    parquet = not path.rstrip("/").endswith(".orc")
+    reader = session.read.format("parquet" if parquet else "orc")
     schema = reader.option("mergeSchema", True).load(path).schema
+    stored, columns = raw(schema) if parquet else (schema, ["*"])
 
     def read() -> DataFrame:
-        return reader.schema(schema).load(path)
+        return reader.schema(stored).load(path).selectExpr(*columns)
 
+    check_moments(read())
     return Relation(where.place, session, read, lambda: _listed(read()), leave)
 
 
@@ -81,6 +89,7 @@ def _table(
         frame = read()
         return _listed(frame) if stored and frame.inputFiles() else uuid4().hex
 
+    check_moments(read())
     return Relation(where.place, session, read, state, leave)
 
 
@@ -100,6 +109,7 @@ def _handed(source: Any, table: str) -> Relation:
     if frame.isStreaming:
         raise PolicyError("a stream cannot be a source", "hand in a table")
     _steady(frame)
+    check_moments(frame)
     session, name = own(frame.sparkSession), f"adomnia_{uuid4().hex}"
     frame.createGlobalTempView(name)
     shared = f"{session.conf.get('spark.sql.globalTempDatabase', 'global_temp')}.{name}"

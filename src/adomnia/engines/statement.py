@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from adomnia.engines.columns import Cleaned
+from adomnia.engines.components import Aggregate, aggregates_of
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.engine import Request
 from adomnia.engines.translate import Texts
-from adomnia.engines.units import Chosen, bounded, per_unit, unit_present
-from adomnia.queries.expression import Expr, columns
-from adomnia.queries.measurement import Primitive, number
-from adomnia.queries.ranges import count_cells
+from adomnia.engines.units import Chosen, bounded, per_unit
+from adomnia.privacy.contribution import ROWS, DistinctUnits, Ranked, arguments
+from adomnia.queries.expression import Column, Expr, columns
+from adomnia.queries.ranges import Text, count_cells
 
-__all__ = ["DATA", "aggregates", "listing", "shift"]
+__all__ = ["DATA", "Statement", "aggregates", "listing", "numbering"]
 
 DATA = "adomnia_data"
 """The name of the private table in the engine."""
@@ -23,27 +25,39 @@ MAX_RAW_GROUPS = 100_000
 """Rows are grouped by their raw columns first when the public domain promises no more groups."""
 
 
-def aggregates(
-    request: Request,
-    needed: Sequence[Primitive],
-    types: Mapping[str, str],
-    dialect: Dialect = DUCKDB,
-) -> str:
-    """The query for keys, then primitives, of each group that occurs."""
+@dataclass(frozen=True)
+class Statement:
+    """A query for keys, then aggregates, of each group that occurs; for each contribution, which
+    of the aggregates are its own."""
+
+    text: str
+    aggregates: tuple[Aggregate, ...]
+    places: tuple[tuple[int, ...], ...]
+
+
+def aggregates(request: Request, types: Mapping[str, str], dialect: Dialect = DUCKDB) -> Statement:
+    """The statement that measures what a request may add up, in one pass."""
+    cleaned = Cleaned(request.table, types, dialect)
+    texts = Texts(cleaned)
+    parts = [aggregates_of(one, texts, cleaned) for one in request.contributions or (ROWS,)]
+    needed = tuple(dict.fromkeys(part for one in parts for part in one))
+    places = tuple(tuple(needed.index(part) for part in one) for one in parts)
     short = None
     if request.where is None and not request.keys:
-        short = per_unit(DATA, request.table, needed, dialect)
-    if short is not None:
-        return short
-    cleaned = Cleaned(request.table, types, dialect)
-    # What is not measured is a whole table, with noise for all rows that a unit keeps.
-    chosen = Chosen.of(request.table, request.groups if request.measurements else ())
-    texts, raw = Texts(cleaned), [] if chosen else _raw(request, needed, cleaned)
-    values = [_aggregate(primitive, needed, texts, cleaned) for primitive in needed]
+        short = per_unit(DATA, request.table, request.contributions, dialect)
+    text = _text(request, needed, cleaned, texts) if short is None else short
+    return Statement(text, needed, places)
+
+
+def _text(request: Request, needed: Sequence[Aggregate], cleaned: Cleaned, texts: Texts) -> str:
+    dialect = cleaned.dialect
+    # What has no contribution is a whole table, with noise for all rows that a unit keeps.
+    chosen = Chosen.of(request.table, request.groups if request.contributions else ())
+    raw = [] if chosen else _raw(request, needed, cleaned)
+    values = [aggregate.text for aggregate in needed]
     where = _where(request.where, texts)
     keys = [_key(texts.of(key), i, dialect) for i, key in enumerate(request.keys)]
-    read = (request.where, *request.keys, *(primitive.argument for primitive in needed))
-    rows = texts.around(_rows(cleaned, read, chosen)) + where
+    rows = texts.around(_rows(cleaned, _read(request), chosen)) + where
     if chosen:
         rows, keys = _chosen(request, chosen, keys, rows, dialect)
     found = _grouped(raw or keys, values, rows, dialect)
@@ -52,22 +66,24 @@ def aggregates(
     # The raw groups are few: cleaning their keys and adding them up costs nothing.
     outer = Texts(cleaned)
     keys = [_key(outer.of(key), i, dialect) for i, key in enumerate(request.keys)]
-    sums = [_added(primitive, _name("p", i, dialect)) for i, primitive in enumerate(needed)]
+    sums = [_added(aggregate, _name("p", i, dialect)) for i, aggregate in enumerate(needed)]
     groups = f"({found}) AS {dialect.quoted('adomnia groups')}"
     return _grouped(keys, sums, outer.around(groups), dialect)
 
 
 def listing(
-    request: Request, value: Expr, types: Mapping[str, str], dialect: Dialect = DUCKDB
+    request: Request, ranked: Ranked, types: Mapping[str, str], dialect: Dialect = DUCKDB
 ) -> str:
-    """The query for keys, the values of an expression that are not NULL, and their counts."""
+    """The query for keys, the clamped values that are not NULL, and their counts."""
     cleaned = Cleaned(request.table, types, dialect)
     texts = Texts(cleaned)
-    keys = [texts.of(key) for key in (*request.keys, value)]
+    value = texts.within(ranked.argument, ranked.low, ranked.high)
+    keys = [*(texts.of(key) for key in request.keys), value]
     where = _where(request.where, texts)
     present = f"{where} AND {keys[-1]} IS NOT NULL" if where else f" WHERE {keys[-1]} IS NOT NULL"
     chosen = Chosen.of(request.table, request.groups)
-    rows = texts.around(_rows(cleaned, (request.where, *request.keys, value), chosen)) + present
+    read = (request.where, *request.keys, ranked.argument)
+    rows = texts.around(_rows(cleaned, read, chosen)) + present
     named = [_key(key, i, dialect) for i, key in enumerate(keys)]
     if chosen:
         rows, named = _chosen(request, chosen, named, rows, dialect)
@@ -93,6 +109,14 @@ def _where(where: Expr | None, texts: Texts) -> str:
     return "" if where is None else f" WHERE {texts.where(where)}"
 
 
+def _read(request: Request) -> list[Expr | None]:
+    """What the question reads of a row; of units that are counted, the unit too."""
+    found = [expr for one in request.contributions for expr in arguments(one)]
+    if any(isinstance(one, DistinctUnits) for one in request.contributions):
+        found.append(Column(str(request.table.unit), Text(None)))
+    return [request.where, *request.keys, *found]
+
+
 def _rows(cleaned: Cleaned, read: Sequence[Expr | None], chosen: Chosen) -> str:
     """The rows; with a unit, at most `max_rows` of each."""
     unit = cleaned.table.unit
@@ -113,56 +137,14 @@ def _chosen(
     return chosen.rows(keyed, unit, groups, dialect), named
 
 
-def _aggregate(
-    primitive: Primitive, needed: Sequence[Primitive], texts: Texts, cleaned: Cleaned
-) -> str:
-    """The SQL of what is computed in a group; never NULL."""
-    if primitive.argument is None:
-        return "COUNT(*)"
-    present = unit_present(primitive, cleaned.table)
-    if present is not None:
-        unit = cleaned.dialect.quoted(str(cleaned.table.unit))
-        return f"COUNT(DISTINCT CASE WHEN {texts.of(present)} THEN {unit} END)"
-    if primitive.kind == "rows":
-        return f"COUNT(*) FILTER (WHERE {texts.where(primitive.argument)})"
-    text = texts.of(primitive.argument)
-    if primitive.kind == "squares":
-        return _squares(text, primitive.argument, shift(primitive, needed), cleaned.dialect)
-    return {
-        "sum": f"COALESCE({cleaned.dialect.total(text)}, 0)",
-        "values": f"COUNT({text})",
-        "distinct": f"COUNT(DISTINCT {text})",
-    }[primitive.kind]
-
-
-def _added(primitive: Primitive, name: str) -> str:
+def _added(aggregate: Aggregate, name: str) -> str:
     """The sum over raw groups; a count of rows fits 64 bits, however many groups it is in."""
-    counts = primitive.kind in ("rows", "values")
-    return f"CAST(SUM({name}) AS BIGINT)" if counts else f"SUM({name})"
+    return f"CAST(SUM({name}) AS BIGINT)" if aggregate.kind == "count" else f"SUM({name})"
 
 
-def shift(primitive: Primitive, needed: Sequence[Primitive]) -> int:
-    """What is taken off each value before it is squared, so that the squares stay small.
-
-    Σx² = Σ(x - s)² + 2s·Σx - s²·n, so it can be undone where sum and number are there too.
-    """
-    if primitive.kind != "squares" or primitive.argument is None:
-        return 0
-    others = {Primitive("sum", primitive.argument), Primitive("values", primitive.argument)}
-    return number(primitive.argument).low if others <= {*needed} else 0
-
-
-def _squares(text: str, argument: Expr, off: int, dialect: Dialect) -> str:
-    spread = number(argument)
-    moved = text if off == 0 else f"({text} - CAST({off} AS BIGINT))"
-    narrow = max(abs(spread.low - off), abs(spread.high - off)) <= 3 * 10**9
-    first = moved if narrow else f"CAST({moved} AS {dialect.wide})"
-    return f"COALESCE({dialect.total(f'{first} * {moved}')}, 0)"
-
-
-def _raw(request: Request, needed: Sequence[Primitive], cleaned: Cleaned) -> list[str]:
+def _raw(request: Request, needed: Sequence[Aggregate], cleaned: Cleaned) -> list[str]:
     """The raw columns to group by first, where that is no more work than the question itself."""
-    if any(primitive.kind == "distinct" for primitive in needed):
+    if any(aggregate.kind == "distinct" for aggregate in needed):
         return []
     used = {column.name: column for key in request.keys for column in columns(key)}
     plain = ("integer", "text", "boolean", "date")

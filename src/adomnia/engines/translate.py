@@ -1,7 +1,9 @@
 """Bound expressions become SQL here. Every text it makes is total: no row can make it fail.
 
-Every number is a 64-bit integer from the leaves up, so what the ranges say fits, fits. A text
-that grows long is given a name and computed once, so that a statement grows with its question.
+What may be written is a closed list of operations, each a function of one row's values alone. Every
+number is a 64-bit integer from the leaves up, with an extent of its own (`extent.py`): where an
+operation could pass 64 bits it is computed in more, and clamped back. A text that grows long is
+given a name and computed once, so that a statement grows with its question.
 """
 
 from __future__ import annotations
@@ -10,9 +12,12 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Protocol
 
+from adomnia.engines.clean import clamped
 from adomnia.engines.dialect import Dialect
+from adomnia.engines.extent import Extent, extent_of, fits, of_constant
+from adomnia.errors import QuestionError
 from adomnia.queries.expression import Call, Column, Constant, Expr
-from adomnia.queries.operations import OPERATIONS
+from adomnia.queries.operations import LIMIT, OPERATIONS
 from adomnia.queries.ranges import Number, Text
 
 __all__ = ["Columns", "Texts"]
@@ -36,6 +41,10 @@ class Columns(Protocol):
         """The SQL of a column's cleaned value."""
         ...
 
+    def extent(self, name: str) -> Extent:
+        """Between which bounds a column's cleaned value lies."""
+        ...
+
     def compared(self, call: Call) -> str | None:
         """A cheaper text of a comparison that is the same for every row, where there is one."""
         ...
@@ -51,14 +60,27 @@ class Texts:
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self._dialect = columns.dialect
-        self._done: dict[int, tuple[Expr, str]] = {}
+        self._done: dict[int, tuple[Expr, str, Extent]] = {}
         self._names: dict[str, str] = {}
 
     def of(self, expr: Expr) -> str:
         """The SQL of an expression."""
-        if id(expr) not in self._done:
-            self._done[id(expr)] = (expr, self._short(self._made(expr)))
-        return self._done[id(expr)][1]
+        return self._found(expr)[1]
+
+    def extent(self, expr: Expr) -> Extent:
+        """Between which bounds the SQL of an expression lies."""
+        return self._found(expr)[2]
+
+    def within(self, expr: Expr, low: int, high: int) -> str:
+        """The SQL of a number clamped to bounds, unless its text lies between them anyway."""
+        text, extent = self.of(expr), self.extent(expr)
+        if extent is None or not all(isinstance(end, int) for end in extent):
+            raise _foreign("a number is needed here")
+        return _within(text, extent, max(low, -LIMIT), min(high, LIMIT), self.once)
+
+    def once(self, text: str) -> str:
+        """A name for a text, which is computed once in a row."""
+        return self._names.setdefault(text, self._dialect.quoted(f"adomnia {len(self._names)}"))
 
     def where(self, expr: Expr) -> str:
         """The SQL of a condition, of which only matters where it is true."""
@@ -74,21 +96,73 @@ class Texts:
             source = f"({further}) AS {self._dialect.quoted('adomnia rows')}"
         return source
 
-    def _made(self, expr: Expr) -> str:
+    def _found(self, expr: Expr) -> tuple[Expr, str, Extent]:
+        if id(expr) not in self._done:
+            text, extent = self._made(expr)
+            self._done[id(expr)] = (expr, self._short(text), extent)
+        return self._done[id(expr)]
+
+    def _made(self, expr: Expr) -> tuple[str, Extent]:
         if isinstance(expr, Column):
-            return self._columns.value(expr.name)
+            return self._columns.value(expr.name), self._columns.extent(expr.name)
         if isinstance(expr, Constant):
-            return self._dialect.typed(expr.value, expr.range)
+            extent = of_constant(expr.value)
+            if extent is not None and isinstance(extent[0], int) and not fits(extent, 2**63 - 1):
+                raise _foreign("a number is too large")
+            return self._dialect.typed(expr.value, expr.range), extent
+        if not isinstance(expr, Call) or expr.op not in _TEMPLATES:
+            raise _foreign("this is no operation on one row")
         cheap = self._columns.compared(expr)
-        if cheap is not None:
-            return cheap
-        return _TEMPLATES[expr.op](expr, [self.of(arg) for arg in expr.args], self._dialect)
+        return (cheap, None) if cheap is not None else self._called(expr)
+
+    def _called(self, call: Call) -> tuple[str, Extent]:
+        """A call on arguments that are made small enough, in more than 64 bits where it must be."""
+        args, extents = [self.of(arg) for arg in call.args], [self.extent(a) for a in call.args]
+        if call.op in _SIZES:
+            if any(isinstance(part, int) and abs(part) > LIMIT for part in call.params):
+                raise _foreign("a factor is too large")
+            sizes = _SIZES[call.op](call)
+            pairs = [self._small(*pair) for pair in zip(args, extents, sizes, strict=False)]
+            args, extents = [text for text, _ in pairs], [extent for _, extent in pairs]
+        extent, make = extent_of(call, extents), _TEMPLATES[call.op]
+        if call.op not in _GROWING or fits(extent):
+            return make(call, args, self._dialect), extent
+        wide = [f"CAST({arg} AS {self._dialect.wide})" for arg in args]
+        text = clamped(self.once(make(call, wide, self._dialect)), str(-LIMIT), str(LIMIT))
+        assert extent is not None
+        return f"CAST({text} AS BIGINT)", (max(extent[0], -LIMIT), min(extent[1], LIMIT))
+
+    def _small(self, text: str, extent: Extent, most: int) -> tuple[str, Extent]:
+        """An argument between two numbers of one size."""
+        if extent is None or not all(isinstance(end, int) for end in extent):
+            raise _foreign("a number is needed here")
+        small = max(-most, min(extent[0], most)), max(-most, min(extent[1], most))
+        return _within(text, extent, -most, most, self.once), small
 
     def _short(self, text: str) -> str:
-        if len(text) <= LONG:
-            return text
-        return self._names.setdefault(text, self._dialect.quoted(f"adomnia {len(self._names)}"))
+        return text if len(text) <= LONG else self.once(text)
 
+
+def _within(text: str, extent: Extent, low: int, high: int, once: Callable[[str], str]) -> str:
+    assert extent is not None
+    if low <= extent[0] and extent[1] <= high:
+        return text
+    return f"CAST({clamped(once(text), str(low), str(high))} AS BIGINT)"
+
+
+def _foreign(what: str) -> QuestionError:
+    return QuestionError(f"this cannot be computed safely: {what}", "ask for something simpler")
+
+
+_GROWING = ("add", "sub", "mul", "scale")
+"""Operations whose result may be larger than their arguments, and need more bits."""
+
+_SIZES: Mapping[str, Callable[[Call], tuple[int, ...]]] = {
+    **dict.fromkeys(("add", "sub", "mul", "mod"), lambda call: (LIMIT, LIMIT)),
+    **dict.fromkeys(("neg", "abs", "sign", "scale", "real"), lambda call: (LIMIT,)),
+    "div": lambda call: (LIMIT // call.params[0], LIMIT // call.params[1]),
+}
+"""How large the arguments of an operation may be: doubled, they still fit 64 bits."""
 
 Template = Callable[[Call, list[str], Dialect], str]
 """The SQL of a call, from that of its arguments."""
@@ -116,7 +190,8 @@ def _among(text: str, values: tuple[Any, ...], say: Dialect) -> str:
 
 def _map(call: Call, args: list[str], say: Dialect) -> str:
     pairs, spread = call.params
-    kept = [(key, value) for key, value in pairs if value is not None]
+    # A key stands for one value, whatever else it is paired with: a row stays one row.
+    kept = [(key, value) for key, value in dict(pairs).items() if value is not None]
     if not kept:
         return say.typed(None, spread)
     if len(kept) > MAX_CASE:
@@ -144,7 +219,7 @@ def _div(call: Call, args: list[str], say: Dialect) -> str:
     p, q, mode, _ = call.params
     top = args[0] if p == 1 else f"({args[0]} * CAST({p} AS BIGINT))"
     divisor = call.args[1]
-    if isinstance(divisor, Constant) and divisor.value:
+    if isinstance(divisor, Constant) and divisor.value and abs(divisor.value) * q <= LIMIT:
         return _DIVISIONS[mode](top, f"CAST({divisor.value * q} AS BIGINT)", say)
     bottom = f"NULLIF({args[1]}, 0)"
     return _DIVISIONS[mode](top, bottom if q == 1 else f"({bottom} * CAST({q} AS BIGINT))", say)
@@ -177,8 +252,11 @@ def _real(call: Call, args: list[str], say: Dialect) -> str:
     value = f"(CAST({inside} AS {say.double}) * {_float(step, say)})"
     if name == "exp":
         # Below it the result is no step, and some engines raise an error where it underflows.
-        value = f"GREATEST({value}, {_float(Fraction(-700), say)})"
-    index = say.rounded(f"{name.upper()}({value}) * {_float(Fraction(10**6), say)}")
+        # Above, it would pass the largest number that may be rounded.
+        lowest_power, highest_power = (_float(Fraction(end), say) for end in ("-700", "27.7"))
+        value = f"LEAST(GREATEST({value}, {lowest_power}), {highest_power})"
+    large = f"{name.upper()}({value}) * {_float(Fraction(10**6), say)}"
+    index = say.rounded(f"LEAST({large}, {_float(Fraction(LIMIT), say)})")
     bounded = f"LEAST(GREATEST({index}, {spread.low}), {spread.high})"
     known = "IS NOT NULL" if lowest is None else f">= {lowest}"
     return f"(CASE WHEN {args[0]} {known} THEN {bounded} END)"

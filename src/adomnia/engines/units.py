@@ -19,16 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 
 from adomnia.engines.dialect import Dialect
+from adomnia.privacy.contribution import ROWS, Contribution, DistinctUnits
 from adomnia.queries.expression import Expr
-from adomnia.queries.measurement import Primitive
-from adomnia.queries.present import TRUE, present
-from adomnia.queries.ranges import count_cells
+from adomnia.queries.grouping import public_cells
+from adomnia.queries.present import TRUE
 from adomnia.schema.table import Table
 
-__all__ = ["Chosen", "bounded", "per_unit", "unit_present"]
+__all__ = ["Chosen", "bounded", "per_unit"]
 
 ORDER, FIRST = "adomnia order", "adomnia first"
 """The columns by which a unit's rows are ordered, and with the first of them in each."""
@@ -77,12 +76,14 @@ class Chosen:
 
     @classmethod
     def of(cls, table: Table, keys: Sequence[Expr]) -> Chosen:
-        """What is left to choose in the groups of these keys, once rows are bounded."""
+        """What is left to choose in the groups of these keys, once rows are bounded.
+
+        Of groups that lie on few cells all are used: `arrange` lays out no others.
+        """
         if table.unit is None or not keys:
             return cls(None, None)
-        sizes = [count_cells(key.range) for key in keys]
-        known = [size + 1 for size in sizes if size is not None]  # and the cell of NULL
-        most = prod(known) if len(known) == len(sizes) else table.max_rows
+        cells = public_cells(tuple(keys))
+        most = table.max_rows if cells is None else cells
         groups, each = table.max_groups, table.max_rows_per_group
         return cls(
             groups if groups is not None and groups < min(most, table.max_rows) else None,
@@ -124,35 +125,23 @@ class Chosen:
         )
 
 
-def unit_present(primitive: Primitive, table: Table) -> Expr | None:
-    """Where a primitive counts units: whether a row's unit is counted. None where it does not.
-
-    A unit is what the engine takes for equal, here as in the bounds: its texts may be several
-    (1.0 and 1.00), so that it would count twice by what `clean` makes of it.
-    """
-    if primitive.kind != "distinct" or primitive.argument is None or table.unit is None:
-        return None
-    return present(primitive.argument, table.unit)
-
-
 def per_unit(
-    source: str, table: Table, needed: Sequence[Primitive], dialect: Dialect
+    source: str, table: Table, contributions: Sequence[Contribution], dialect: Dialect
 ) -> str | None:
     """How many rows are kept, or how many units there are, from the units' sizes alone.
 
     A unit of c rows keeps min(c, max_rows) of them, whichever they are, and at least one. None
     where more is asked.
     """
-    if table.unit is None:
+    if table.unit is None or not contributions:
         return None
     rows, unit = dialect.quoted("adomnia rows"), dialect.quoted(table.unit)
-    parts = []
-    for primitive in needed:
-        if primitive == Primitive("rows"):
-            parts.append(f"CAST(COALESCE(SUM(LEAST({rows}, {table.max_rows})), 0) AS BIGINT)")
-        elif unit_present(primitive, table) == TRUE:
-            parts.append("COUNT(*)")
-        else:
-            return None
+    parts = {
+        ROWS: f"CAST(COALESCE(SUM(LEAST({rows}, {table.max_rows})), 0) AS BIGINT)",
+        DistinctUnits(TRUE): "COUNT(*)",
+    }
+    if not {*contributions} <= {*parts}:
+        return None
     sizes = f"SELECT COUNT(*) AS {rows} FROM {source} WHERE {unit} IS NOT NULL GROUP BY {unit}"
-    return f"SELECT {', '.join(parts)} FROM ({sizes}) AS {dialect.quoted('adomnia sizes')}"
+    listed = ", ".join(parts[part] for part in dict.fromkeys(contributions))
+    return f"SELECT {listed} FROM ({sizes}) AS {dialect.quoted('adomnia sizes')}"

@@ -1,13 +1,13 @@
-"""How values are written in text: for engines that have no cast which gives NULL (`clean.md`)."""
+"""How numbers, days and truth values are written in text: one rule for all engines (`clean.md`)."""
 
 from __future__ import annotations
 
 from adomnia.engines.literals import literal
 
-__all__ = ["DATE", "FAR", "MANTISSA", "PLAIN", "SPACES", "TIME", "ZERO", "ZONE", "truth_of"]
+__all__ = ["DAY", "ENDLESS", "FAR", "MANTISSA", "NUMBER", "PLAIN", "SPACES", "ZERO", "truth_of"]
 
 FAR = 200
-"""A text of more signs is no number: below this, none passes the range of a double."""
+"""A text of more signs is no number and no day: below this, none passes the range of a double."""
 SPACES = " \t\n\v\f\r\x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B)))
 SPACES += "\u2028\u2029\u202f\u205f\u3000"
 PLAIN = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$"
@@ -16,7 +16,12 @@ MANTISSA = rf"({DIGITS}\.?({DIGITS})?|\.{DIGITS})"
 ZERO = f"^[+-]?({MANTISSA}e-[0-9]+|(?={MANTISSA}e)[0_.]+e[+]?[0-9]+)$"
 TIME = r"[ T]([01]?[0-9]|2[0-4]):[0-5]?[0-9](:[0-5]?[0-9](\.[0-9]*)?)?"
 ZONE = r" ?(Z|UTC|[+-][0-9]{2}(:?[0-9]{2})?)"
-DATE = r"^[0-9]{1,6}([-/])(0?[1-9]|1[0-2])\1(0?[1-9]|[12][0-9]|3[01])"
+MONTH, OF_MONTH = "(0?[1-9]|1[0-2])", "(0?[1-9]|[12][0-9]|3[01])"
+DATE = f"^[0-9]{{1,6}}(-{MONTH}-{OF_MONTH}|/{MONTH}/{OF_MONTH})"
+DAY = f"{DATE}({TIME}({ZONE})?)?$"
+ENDLESS = "(?i)^-?inf(inity)?$"
+NUMBER = f"(?i)^[+-]?({MANTISSA}(e[+-]?[0-9]+)?|inf(inity)?|nan)$"
+"""What is written in a text: nothing else is a day or a number, whatever an engine would take."""
 TRUTHS = {"TRUE": ("t", "true", "y", "yes", "1"), "FALSE": ("f", "false", "n", "no", "0")}
 
 

@@ -172,7 +172,7 @@ def _check(row: Row, previous: bytes) -> None:
     number, moment, kind, head, inner, digest = row[:6]
     try:
         same = _digest(number, moment, kind, head, inner, previous) == digest
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError):  # a field that is not of its type
         same = False
     if not same or type(moment) is not int:
         raise LedgerError(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from adomnia.ledger.check import Check
 from adomnia.ledger.entry import FORMAT, ROOT, Entry, Row, canonical, chained, opened
 from adomnia.ledger.store import earlier
 
-__all__ = ["begin", "connect", "insert", "make", "read"]
+__all__ = ["begin", "connect", "insert", "make", "read", "rows"]
 
 APPLICATION = 0x41444F4D  # "ADOM"
 PATIENCE = 60.0  # seconds; only a foreign program can make us wait in SQLite itself
@@ -72,7 +72,8 @@ def insert(connection: sqlite3.Connection, entries: Iterable[Entry]) -> None:
 def read(connection: sqlite3.Connection, check: Check) -> None:
     """Hand everything in the file, in one consistent view, to a check."""
     connection.execute("BEGIN")
-    check.rows(connection.execute(ROWS))
+    with _lenient(connection):
+        check.rows(connection.execute(ROWS))
     heads = connection.execute("SELECT number, digest FROM head").fetchall()
     if len(heads) == 1:
         check.end(*heads[0])
@@ -105,9 +106,28 @@ def _connection(path: Path, options: str) -> sqlite3.Connection:
         check_same_thread=False,
         timeout=PATIENCE,
     )
-    # A row with broken text must reach the check that names it.
-    connection.text_factory = lambda data: data.decode("utf-8", "replace")
     return connection
+
+
+def rows(connection: sqlite3.Connection, statement: str, values: tuple[Any, ...]) -> list[Row]:
+    """What a statement selects; broken text is replaced, so that the entry's check names it."""
+    try:
+        return connection.execute(statement, values).fetchall()
+    except sqlite3.OperationalError as error:
+        if "decode" not in str(error):
+            raise
+    with _lenient(connection):
+        return connection.execute(statement, values).fetchall()
+
+
+@contextmanager
+def _lenient(connection: sqlite3.Connection) -> Iterator[None]:
+    """Read broken text as well; not always, because each text then is a call of Python."""
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    try:
+        yield
+    finally:
+        connection.text_factory = str
 
 
 def _recognised(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:

@@ -75,8 +75,9 @@ class Budgets:
 class Granted:
     """A reservation that is on disk, and what each budget that may be told has left after it.
 
-    `number` is that of its entry. `answer` is the recorded answer of an earlier request with the same key, and None when the
-    question is still to be answered, or was answered under the receipts that this `repeats`.
+    `number` is that of its entry. `answer` is the recorded answer of an earlier request with the
+    same key, and None when the question is still to be answered, or was answered under the
+    receipts that this `repeats`.
     """
 
     receipt: str

@@ -137,11 +137,12 @@ class SqliteStore:
         kinds = ", ".join("?" * len(bodies))
         body = f", CASE WHEN kind IN ({kinds}) THEN body END" if bodies else ""
         with _failures(self.path):
-            return self.connection.execute(
+            return file.rows(
+                self.connection,
                 f"SELECT number, at, kind, head, body_digest, digest{body} FROM journal"  # noqa: S608
                 " WHERE number > ? ORDER BY number LIMIT ?",
                 (*bodies, after, -1 if limit is None else limit),
-            ).fetchall()
+            )
 
     def insert(self, entries: Sequence[Entry]) -> None:
         """Write entries and the new head, inside a transaction."""

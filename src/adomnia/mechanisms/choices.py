@@ -12,6 +12,7 @@ from adomnia.mechanisms.choosing import choose_largest, choose_price, tell_above
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.mechanisms.sparse_vector import SparseVector
 from adomnia.privacy import events
+from adomnia.privacy.contribution import Tally
 from adomnia.privacy.events import Event
 from adomnia.privacy.premises import Premise
 from adomnia.privacy.reads import CellTotals, Reads
@@ -65,7 +66,7 @@ class _AmongCounts(ABC):
     @property
     def reads(self) -> Reads:
         """How many rows meet each condition."""
-        return CellTotals(self.counts, most=self.most)
+        return CellTotals(Tally(self.counts.conditions), most=self.most)
 
     @property
     def parameters(self) -> dict[str, Any]:

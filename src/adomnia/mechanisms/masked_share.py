@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.mechanisms.measuring import AddedNoise
+from adomnia.mechanisms.measuring import AddedNoise, Apart
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.mechanisms.shares import add_share
 from adomnia.privacy.events import Event
@@ -51,6 +51,10 @@ class MaskedShare:
     def event(self) -> Event:
         """The full loss: of the others' noise nothing is relied on but that they are honest."""
         return self.part.event
+
+    def covers(self, apart: Apart) -> bool:
+        """Whether the noise of all honest holders together covers the distance."""
+        return self.part.covers(apart)
 
     @property
     def premises(self) -> tuple[Premise, ...]:

@@ -18,6 +18,8 @@ from adomnia.mechanisms.noisy import Noisy
 from adomnia.mechanisms.quantile import Target, rank_margin
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.privacy import events
+from adomnia.privacy.contribution import ROWS, Contribution, Listed, Ranked
+from adomnia.privacy.contribution_record import contribution_json
 from adomnia.privacy.events import Event
 from adomnia.privacy.premises import Premise
 from adomnia.privacy.reads import CellTotals, CellValues, Reads
@@ -25,13 +27,14 @@ from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.queries.canonical import measurement_json
 from adomnia.queries.expression import Expr
 from adomnia.queries.grouping import cell_count
-from adomnia.queries.measurement import Counts, Measurement, Mode, Quantile, number, width_of
+from adomnia.queries.measurement import Measurement, width_of
 from adomnia.queries.ranges import count_cells
 from adomnia.schema.sealed import Sealed
 
 __all__ = [
     "NOTHING",
     "AddedNoise",
+    "Apart",
     "ExponentialQuantile",
     "Measuring",
     "PermutedMode",
@@ -40,7 +43,6 @@ __all__ = [
     "variance",
 ]
 
-ROWS = Counts((None,))
 NOTHING = Noise("laplace", Fraction(0))
 """The noise of what no neighbour has otherwise."""
 WIDEST = Fraction(10**300)
@@ -63,10 +65,26 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Apart:
+    """How far neighbours are apart: in the L1 norm, squared in the L2 norm, and in single rows."""
+
+    l1: Fraction
+    l2_squared: Fraction
+    rows: int
+
+    @classmethod
+    def far(cls) -> Apart:
+        """Further than any noise covers."""
+        return cls(WIDEST**2, WIDEST**4, 10**18)
+
+
+@dataclass(frozen=True)
 class Measuring(ABC):
-    """A mechanism for one measurement: its sensitivity, and what it costs."""
+    """A mechanism for one measurement: what a row may add, which the statement enforces; how far
+    neighbours are apart by that; and what it costs."""
 
     measurement: Measurement
+    contribution: Contribution
     sensitivity: Sensitivity
     event: Event
     place: Place = field(default_factory=Place)
@@ -102,8 +120,17 @@ class Measuring(ABC):
         """Noisy values of every cell."""
 
     @abstractmethod
+    def covers(self, apart: Apart) -> bool:
+        """Whether its noise costs no more than its event among neighbours that are so far apart."""
+
+    @abstractmethod
     def at_least_as_sharp(self, known: Noisy) -> bool:
         """Whether values that are known are at least as sharp as those it would release."""
+
+    @property
+    def cells(self) -> int | None:
+        """How many cells leave, where that is fewer than the keys span."""
+        return None
 
     @property
     def width(self) -> float:
@@ -129,6 +156,7 @@ class Measuring(ABC):
         """What is measured, by what, and what it costs."""
         return {
             "measurement": measurement_json(self.measurement),
+            "contribution": contribution_json(self.contribution),
             "mechanism": {"name": self.name, **self.parameters},
             "event": events.to_json(self.event),
         }
@@ -147,10 +175,24 @@ class AddedNoise(Measuring):
         return "none" if isinstance(self.event, events.Free) else self.noise.kind
 
     @property
+    def cells(self) -> int | None:
+        """How many cells leave, where that is fewer than the keys span."""
+        return None if self.shown is None else len(self.shown)
+
+    def covers(self, apart: Apart) -> bool:
+        """Whether the distance is no more than the noise hides at the event's loss."""
+        paid = events.loss(self.event)
+        if isinstance(self.event, events.Free):
+            return apart.l1 == 0
+        if self.noise.kind == "gaussian":
+            return apart.l2_squared <= 2 * paid.rho * self.noise.parameter
+        return apart.l1 <= paid.epsilon * self.noise.parameter
+
+    @property
     def reads(self) -> Reads:
         """The components in every cell."""
         place = self.place
-        return CellTotals(self.measurement, place.where, place.keys, most=place.most)
+        return CellTotals(self.contribution, place.where, place.keys, most=place.most)
 
     @property
     def width(self) -> float:
@@ -221,14 +263,17 @@ class ExponentialQuantile(_Choosing):
         """A value for each cell."""
         assert sealed is not None
         assert self.target is not None
-        low, high = _ends(self.measurement)
-        cells = self.place.cells
+        (low, high), cells = _ends(self), self.place.cells
         return self._chosen(choose_quantiles(sealed, cells, low, high, self.target, self.eta, bits))
+
+    def covers(self, apart: Apart) -> bool:
+        """Whether twice the rate, at this distance of penalties, is paid."""
+        return 2 * self.eta * apart.l1 <= events.loss(self.event).epsilon
 
     def rank_margin(self, eta: Fraction, confidence: float) -> float:
         """How far the rank of a choice made at this rate may be from the asked one, on any data."""
         assert self.target is not None
-        low, high = _ends(self.measurement)
+        low, high = _ends(self)
         return rank_margin(high - low + 1, eta, self.target, confidence)
 
 
@@ -250,6 +295,13 @@ class SmoothQuantile(_Choosing):
         assert self.smooth is not None
         return self.smooth.epsilon
 
+    def covers(self, apart: Apart) -> bool:
+        """Whether as many single rows are paid; delta is for one alone."""
+        assert self.smooth is not None
+        paid, delta = events.loss(self.event), getattr(self.smooth, "delta", Fraction(0))
+        alone = delta == 0 or (apart.rows == 1 and delta <= paid.delta)
+        return alone and apart.rows * self.smooth.epsilon <= paid.epsilon
+
     @property
     def law(self) -> str:
         """Which noise follows the data."""
@@ -266,7 +318,7 @@ class SmoothQuantile(_Choosing):
         assert sealed is not None
         assert self.target is not None
         assert self.smooth is not None
-        grid = _ends(self.measurement)
+        grid = _ends(self)
         return self._chosen(
             noisy_quantiles(sealed, self.place.cells, grid, self.target, self.smooth, bits)
         )
@@ -286,16 +338,20 @@ class PermutedMode(_Choosing):
     @property
     def reads(self) -> Reads:
         """A count of every value in every cell."""
-        assert isinstance(self.measurement, Mode)
+        assert isinstance(self.contribution, Listed)
         place = self.place
-        keys = (*place.keys, self.measurement.argument)
+        keys = (*place.keys, self.contribution.argument)
         return CellTotals(ROWS, place.where, keys, len(place.keys), place.most)
+
+    def covers(self, apart: Apart) -> bool:
+        """Whether the rate, at this distance of counts, is paid."""
+        return self.eta * apart.l1 <= events.loss(self.event).epsilon
 
     @property
     def values(self) -> int:
         """How many values there are to choose from."""
-        assert isinstance(self.measurement, Mode)
-        return count_cells(self.measurement.argument.range) or 0
+        assert isinstance(self.contribution, Listed)
+        return count_cells(self.contribution.argument.range) or 0
 
     def release(self, sealed: Sealed[Any] | None, bits: Bits = SYSTEM) -> Noisy:
         """The place of a value for each cell."""
@@ -304,12 +360,11 @@ class PermutedMode(_Choosing):
 
 
 def _values_of(mechanism: Measuring) -> CellValues:
-    assert isinstance(mechanism.measurement, Quantile)
+    assert isinstance(mechanism.contribution, Ranked)
     place = mechanism.place
-    return CellValues(mechanism.measurement, place.where, place.keys, place.most)
+    return CellValues(mechanism.contribution, place.where, place.keys, place.most)
 
 
-def _ends(measurement: Measurement) -> tuple[int, int]:
-    assert isinstance(measurement, Quantile)
-    spread = number(measurement.argument)
-    return spread.low, spread.high
+def _ends(mechanism: Measuring) -> tuple[int, int]:
+    assert isinstance(mechanism.contribution, Ranked)
+    return mechanism.contribution.low, mechanism.contribution.high

@@ -16,7 +16,7 @@ from adomnia.privacy.premises import Premise
 from adomnia.privacy.reads import Reads
 from adomnia.schema.sealed import Sealed
 
-__all__ = ["Mechanism", "Record", "Released"]
+__all__ = ["Mechanism", "Record", "Released", "Releasing"]
 
 Record = Mapping[str, Any]
 """Canonical JSON: what is measured, by what, with which parameters."""
@@ -66,3 +66,7 @@ class Mechanism(Protocol[Released_co]):
     def record(self) -> Record:
         """What the ledger keeps, so that it can be priced anew without this code."""
         ...
+
+
+class Releasing:
+    """Marks mechanisms that release tables: their prices are worked out with their strategies."""

@@ -12,6 +12,7 @@ from adomnia.mechanisms.keyed import release_keyed
 from adomnia.mechanisms.measuring import AddedNoise
 from adomnia.mechanisms.noisy import Measured, Noisy, measured_from
 from adomnia.mechanisms.randomness import SYSTEM, Bits
+from adomnia.mechanisms.selection import threshold
 from adomnia.privacy import events
 from adomnia.privacy.events import Event
 from adomnia.privacy.premises import Premise
@@ -48,8 +49,18 @@ class SelectedKeys:
     def reads(self) -> Reads:
         """Everything that is measured, of every key that occurs."""
         place = self.parts[0].place
-        wanted = tuple(part.measurement for part in self.parts)
+        wanted = tuple(part.contribution for part in self.parts)
         return KeyTotals(wanted, place.where, place.keys)
+
+    def hides(self, rows: int, groups: int) -> bool:
+        """Whether the threshold hides the keys of so many rows in so many groups, at its delta."""
+        counts = self.parts[self.counted[0]]
+        paid = events.loss(counts.event)
+        whole = (
+            isinstance(counts.event, events.PartitionSelection) and counts.noise.kind == "laplace"
+        )
+        scale = counts.noise.parameter
+        return whole and self.threshold >= threshold(scale, paid.delta, rows, groups)
 
     def release(self, sealed: Sealed[Any] | None, bits: Bits = SYSTEM) -> Measured:
         """The keys that may be shown, and their noisy values."""

@@ -12,6 +12,7 @@ from adomnia.priors.bound import Bound, Norm
 from adomnia.priors.known import Known
 from adomnia.privacy import sensitivity as plain
 from adomnia.privacy.neighbors import Neighbors
+from adomnia.privacy.proposal import contribution_of
 from adomnia.queries.measurement import Counts, Measurement, Quantile, Sum
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def sensitivity(
     no use to anybody comes back all the same: `refuse_hopeless` is for who would ask with it.
     """
     if not known:
-        return plain.sensitivity(measurement, setting, neighbors)
+        contribution = contribution_of(measurement, setting, neighbors)
+        return plain.sensitivity(contribution, setting, neighbors)
     return _induced(measurement, setting, neighbors, known, outputs)
 
 

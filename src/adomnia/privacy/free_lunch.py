@@ -11,10 +11,10 @@ from fractions import Fraction
 from math import isqrt
 
 from adomnia.errors import QuestionError
+from adomnia.privacy.contribution import Clamped, Contribution, Tally
 from adomnia.privacy.loss import Amount, exact
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.sensitivity import Sensitivity, Setting, sensitivity
-from adomnia.queries.measurement import Counts, Measurement, Sum
 
 __all__ = [
     "FreeLunch",
@@ -62,26 +62,26 @@ class Worth:
 
 
 def free_lunch_sensitivity(
-    measurement: Measurement, setting: Setting, neighbors: FreeLunch
+    contribution: Contribution, setting: Setting, neighbors: FreeLunch
 ) -> Sensitivity:
     """The sensitivity between any two tables of these sizes; proven in `free_lunch.md`."""
     most, kept = neighbors.most, neighbors.fewest
-    replaced = _several(measurement, setting, "bounded", most)
-    changed = _several(measurement, setting, "bounded", kept)
-    added = _several(measurement, setting, "unbounded", most - kept)
+    replaced = _several(contribution, setting, "bounded", most)
+    changed = _several(contribution, setting, "bounded", kept)
+    added = _several(contribution, setting, "unbounded", most - kept)
     l1 = max(replaced.l1, changed.l1 + added.l1)
     product = _root(changed.l2_squared * added.l2_squared)
     l2 = max(replaced.l2_squared, changed.l2_squared + added.l2_squared + 2 * product)
-    sure = isinstance(measurement, Counts | Sum) and kept in (0, most)
+    sure = isinstance(contribution, Tally | Clamped) and kept in (0, most)
     exact = sure and replaced.exact and added.exact
     return Sensitivity(l1, l2, exact, f"any two tables of {kept} to {most} rows")
 
 
-def _several(measurement: Measurement, setting: Setting, relation: str, rows: int) -> Sensitivity:
+def _several(contribution: Contribution, setting: Setting, relation: str, rows: int) -> Sensitivity:
     """The sensitivity to so many rows at once."""
     if not rows:
         return Sensitivity(Fraction(0), Fraction(0), True, "")
-    return sensitivity(measurement, setting, Neighbors(relation, group=rows))
+    return sensitivity(contribution, setting, Neighbors(relation, group=rows))
 
 
 def _root(number: Fraction) -> Fraction:

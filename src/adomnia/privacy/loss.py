@@ -6,6 +6,7 @@ The rules of addition and conversion are proven in `composition.md`.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +19,9 @@ Amount = int | float | str | Fraction | Decimal
 """What a person may write for an epsilon: `0.1`, `"1/10"`, `Fraction(1, 10)`."""
 
 ZERO = Fraction(0)
+
+_WRITTEN = re.compile(r"[+-]?(?:[0-9]+/[0-9]+|(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?)")
+"""The plain ways to write a number: neither 1_000 nor digits of other scripts."""
 
 
 def exact(amount: Amount, name: str = "epsilon") -> Fraction:
@@ -55,7 +59,7 @@ def _fraction(amount: Amount) -> Fraction:
         return Fraction(repr(amount))
     if isinstance(amount, Decimal):
         return _fraction(str(amount))
-    if isinstance(amount, str) and len(amount) > 400:
+    if isinstance(amount, str) and (len(amount) > 400 or not _WRITTEN.fullmatch(amount.strip())):
         raise ValueError
     if isinstance(amount, str) and "/" not in amount:
         exponent = Decimal(amount.strip()).as_tuple().exponent  # as written: nothing is reckoned

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-__all__ = ["RELATIONS", "Contribution", "Neighbors"]
+__all__ = ["RELATIONS", "Neighbors", "UnitBounds"]
 
 RELATIONS = ("unbounded", "bounded", "attribute", "bit", "free-lunch")
 
 
 @dataclass(frozen=True)
-class Contribution:
+class UnitBounds:
     """How the kept rows of one unit may lie in the groups of a question.
 
     At most `rows` in all, in at most `groups` groups, at most `each` in one of them.
@@ -91,10 +91,10 @@ class Neighbors:
         """The same relation of single rows, in the place of units."""
         return replace(self, rows=None, groups=None, each=None)
 
-    def contribution(self, grouped: bool, cells: int | None = None) -> Contribution:
+    def unit_bounds(self, grouped: bool, cells: int | None = None) -> UnitBounds:
         """How many rows of one unit a question uses; `cells` are all its groups, where known."""
         rows = self.rows or 1
         if not grouped:
-            return Contribution(rows, 1, rows)
+            return UnitBounds(rows, 1, rows)
         groups, each = min(rows, self.groups or rows, cells or rows), min(rows, self.each or rows)
-        return Contribution(min(rows, groups * each), groups, each)
+        return UnitBounds(min(rows, groups * each), groups, each)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from adomnia.privacy.contribution import Contribution, Ranked
 from adomnia.queries.expression import Expr
-from adomnia.queries.measurement import Measurement, Quantile
 
 __all__ = ["CellTotals", "CellValues", "KeyTotals", "MarginalTables", "Reads", "WholeGraph"]
 
 
 @dataclass(frozen=True)
 class CellTotals:
-    """The components of a measurement in every cell of the keys' public domain.
+    """What rows add up to in every cell of the keys' public domain.
 
     The keys after `grouping` of them are no groups of the question. Of more than `most` rows,
     where that is set, those of none are read.
     """
 
-    measurement: Measurement
+    contribution: Contribution
     where: Expr | None = None
     keys: tuple[Expr, ...] = ()
     grouping: int | None = None
@@ -30,7 +30,7 @@ class CellTotals:
 class CellValues:
     """In every cell the sorted values of an expression, and how many rows have each."""
 
-    quantile: Quantile
+    ranked: Ranked
     where: Expr | None = None
     keys: tuple[Expr, ...] = ()
     most: int | None = None
@@ -38,9 +38,9 @@ class CellValues:
 
 @dataclass(frozen=True)
 class KeyTotals:
-    """The components of several measurements for every key that occurs."""
+    """What rows add up to, for every key that occurs."""
 
-    measurements: tuple[Measurement, ...]
+    contributions: tuple[Contribution, ...]
     where: Expr | None
     keys: tuple[Expr, ...]
 

@@ -1,52 +1,35 @@
 """Sensitivity: how far a measurement can differ between neighbours (`sensitivity.md`).
 
 All of it comes from two sizes: how far a measurement moves when a row comes or goes, and how far
-when a row changes inside its cell. Relations, cells, units and groups follow from these.
+when a row changes inside its cell. They rest on what the statement enforces and on which columns
+an expression reads, on no derived range. Relations, cells, units and groups follow from these.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import prod
 
-from adomnia.privacy.neighbors import Contribution, Neighbors
-from adomnia.queries.expression import Column, Expr
-from adomnia.queries.measurement import (
-    Counts,
-    Distinct,
-    Measurement,
-    Mode,
-    Moments,
-    Quantile,
-    Sum,
-    number,
-    unit_of,
+from adomnia.privacy.contribution import (
+    Bernstein,
+    Clamped,
+    Contribution,
+    DistinctUnits,
+    DistinctValues,
+    Pattern,
+    Ranked,
+    Setting,
+    Tally,
 )
-from adomnia.queries.patterns import names, patterns
-from adomnia.queries.present import present
-from adomnia.queries.ranges import count_cells
+from adomnia.privacy.neighbors import Neighbors, UnitBounds
+from adomnia.privacy.tightness import is_reached
+from adomnia.queries.expression import Column, columns
+from adomnia.queries.grouping import public_cells
 
 __all__ = ["Sensitivity", "Setting", "sensitivity"]
-
-MAX_PATTERNS = 256
-"""What conditions a row can meet is compared pair by pair, as long as this many ways are met."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """Where a measurement is taken: of which rows, in which cells, and what names a unit.
-
-    `cells` says how many cells are released, where that is fewer than the keys span.
-    """
-
-    where: Expr | None = None
-    keys: tuple[Expr, ...] = ()
-    unit: str | None = None
-    cells: int | None = None
 
 
 @dataclass(frozen=True)
@@ -63,116 +46,58 @@ _Size = tuple[int, int]
 """A distance in the L1 norm, and in the L2 norm squared."""
 
 
-@dataclass(frozen=True)
-class _Row:
-    """How far one row moves a measurement when it comes or goes, and when it changes in its cell.
-
-    `exact`: some rows reach both. `alone`: a change of one attribute is enough for the second.
-    """
-
-    comes: _Size
-    changes: _Size
-    exact: bool = False
-    alone: bool = True
-
-
 @lru_cache(maxsize=1024)
-def sensitivity(measurement: Measurement, setting: Setting, neighbors: Neighbors) -> Sensitivity:
-    """The sensitivity of one measurement under a neighbour relation; proven in `sensitivity.md`."""
+def sensitivity(contribution: Contribution, setting: Setting, neighbors: Neighbors) -> Sensitivity:
+    """The sensitivity of what a statement with this contribution measures."""
     if neighbors.most is not None:
-        return _any_two(measurement, setting, neighbors.most)
-    if isinstance(measurement, Distinct):
-        return _distinct(measurement.argument, setting, neighbors)
-    row = _row(measurement, setting)
-    if neighbors.relation in ("attribute", "bit"):
-        row = _one_attribute(row, measurement, setting)
-    if neighbors.relation == "bit":
-        row = _one_bit(row, measurement, setting)
-    l1, l2 = _step(row, setting, neighbors)
-    held, group = _contribution(setting, neighbors), neighbors.group
-    # Rows of two profiles that do not fill the same cells may add up to a little more.
-    squares = held.filled * held.each**2 if neighbors.replaces else held.squares
-    exact = _is_reached(row, measurement, setting, neighbors)
-    exact = exact and _is_spread(held, measurement, setting, neighbors)
-    said = _say(neighbors, held)
-    return Sensitivity(
-        Fraction(l1 * held.rows * group), Fraction(l2 * squares * group**2), exact, said
-    )
+        return _any_two(contribution, setting, neighbors.most)
+    held = _held(setting, neighbors)
+    comes, changes = _comes(contribution), _changes(contribution, setting, neighbors.relation)
+    if isinstance(contribution, DistinctValues):
+        l1, l2 = _values(contribution, setting, neighbors, held)
+    elif isinstance(contribution, DistinctUnits):
+        l1, l2 = _units(setting, neighbors)
+    else:
+        l1, l2 = _moved(comes, changes, setting, neighbors, held)
+    exact = is_reached(contribution, setting, neighbors, (comes[0], changes[0]))
+    said = _say(contribution, neighbors, held)
+    return Sensitivity(Fraction(l1), Fraction(l2), exact, said)
 
 
-def _any_two(measurement: Measurement, setting: Setting, most: int) -> Sensitivity:
+def _any_two(contribution: Contribution, setting: Setting, most: int) -> Sensitivity:
     """Between any two tables of at most so many rows: each changed, or each new
     (`free_lunch.md`)."""
-    ways = [sensitivity(measurement, setting, Neighbors(name, group=most)) for name in _WAYS]
+    names = ("bounded", "unbounded")
+    ways = [sensitivity(contribution, setting, Neighbors(name, group=most)) for name in names]
     l1, l2 = max(way.l1 for way in ways), max(way.l2_squared for way in ways)
-    exact = isinstance(measurement, Counts | Sum) and all(way.exact for way in ways)
+    far = any(way.exact and (way.l1, way.l2_squared) == (l1, l2) for way in ways)
+    exact = far and isinstance(contribution, Tally | Clamped)
     return Sensitivity(l1, l2, exact, f"any two tables of at most {most} rows")
 
 
-_WAYS = ("bounded", "unbounded")
+def _moved(
+    comes: _Size, changes: _Size, setting: Setting, neighbors: Neighbors, held: UnitBounds
+) -> _Size:
+    """How far rows move what is a sum over rows, or penalties."""
+    steps = [changes] if neighbors.replaces else [comes]
+    if neighbors.replaces and neighbors.rows is not None:
+        steps.append(comes)  # a unit may also have fewer rows than before
+    if neighbors.replaces and setting.keys:
+        steps.append((2 * comes[0], 2 * comes[1]))  # in two cells nothing cancels
+    l1, l2 = max(step[0] for step in steps), max(step[1] for step in steps)
+    # Rows of two profiles that do not fill the same cells may add up to a little more.
+    squares = held.filled * held.each**2 if neighbors.replaces else held.squares
+    return l1 * held.rows * neighbors.group, l2 * squares * neighbors.group**2
 
 
-def _step(row: _Row, setting: Setting, neighbors: Neighbors) -> _Size:
-    """How far one row moves the measurement."""
-    if not neighbors.replaces:
-        return row.comes
-    steps = [row.changes]
-    if neighbors.rows is not None:
-        steps.append(row.comes)  # a unit may also have fewer rows than before
-    if setting.keys:
-        steps.append((2 * row.comes[0], 2 * row.comes[1]))  # in two cells nothing cancels
-    return max(l1 for l1, _ in steps), max(l2 for _, l2 in steps)
+def _held(setting: Setting, neighbors: Neighbors) -> UnitBounds:
+    cells = public_cells(setting.keys) if setting.cells is None else setting.cells
+    return neighbors.unit_bounds(bool(setting.keys), cells)
 
 
-def _is_reached(
-    row: _Row, measurement: Measurement, setting: Setting, neighbors: Neighbors
-) -> bool:
-    if not neighbors.replaces or not row.exact:
-        return row.exact
-    if setting.keys:
-        return neighbors.relation != "bit" and _is_free(measurement, setting)
-    return row.alone or neighbors.relation == "bounded"
-
-
-def _is_free(measurement: Measurement, setting: Setting) -> bool:
-    """Whether a row can go to another cell, whatever else it holds, and stay in its own."""
-    read = names(setting.where, *_arguments(measurement))
-    apart = not read & names(*setting.keys)
-    return apart and any(isinstance(key, Column) for key in setting.keys)
-
-
-def _contribution(setting: Setting, neighbors: Neighbors) -> Contribution:
-    return neighbors.contribution(bool(setting.keys), _cells(setting))
-
-
-def _cells(setting: Setting) -> int | None:
-    """How many cells there are at most; None where the keys' values are not public."""
-    if setting.cells is not None:
-        return setting.cells
-    counts = [count_cells(key.range) for key in setting.keys]
-    known = [count + 1 for count in counts if count is not None]  # and the cell of NULL
-    return prod(known) if len(known) == len(counts) else None
-
-
-def _is_spread(
-    held: Contribution, measurement: Measurement, setting: Setting, neighbors: Neighbors
-) -> bool:
-    """Whether a unit's rows can fill as many cells as they may, whatever else they hold."""
-    if held.filled == 1:
-        return True
-    places, cells = held.filled * (1 + neighbors.replaces), _cells(setting)
-    even = not neighbors.replaces or held.rows % held.each == 0
-    free = not names(setting.where, *_arguments(measurement)) & names(*setting.keys)
-    return even and free and _are_plain(setting) and (cells is None or places <= cells)
-
-
-def _are_plain(setting: Setting) -> bool:
-    """Whether the keys are columns, each another, so that every cell can have rows."""
-    plain = all(isinstance(key, Column) for key in setting.keys)
-    return plain and len(names(*setting.keys)) == len(setting.keys)
-
-
-def _say(neighbors: Neighbors, held: Contribution) -> str:
+def _say(contribution: Contribution, neighbors: Neighbors, held: UnitBounds) -> str:
+    if isinstance(contribution, DistinctUnits):
+        return "one unit, once in each cell"
     one = "one row" if neighbors.rows is None else f"{held.rows} rows of one unit"
     if held.filled > 1:
         one += f", {held.each} in a group"
@@ -183,146 +108,122 @@ def _say(neighbors: Neighbors, held: Contribution) -> str:
     return f"{one} {verb}{times}"
 
 
-# What one row can do
+# A row that comes or goes
 
 
-def _row(measurement: Measurement, setting: Setting) -> _Row:
-    if isinstance(measurement, Counts):
-        return _counts(measurement, setting)
-    if isinstance(measurement, Sum):
-        return _sum(measurement, setting)
-    if isinstance(measurement, Moments):
-        return _moments(measurement, setting)
-    if isinstance(measurement, Mode):
-        return _mode(measurement, setting)
-    assert isinstance(measurement, Quantile)
-    return _quantile(measurement, setting)
+def _comes(contribution: Contribution) -> _Size:
+    if isinstance(contribution, Tally):
+        most = _most(contribution)
+        return most, most
+    if isinstance(contribution, Clamped):
+        largest = max(abs(contribution.low), abs(contribution.high), 1)
+        return largest, largest**2
+    if isinstance(contribution, Bernstein):
+        return contribution.unit, contribution.unit**2
+    if isinstance(contribution, Ranked) and contribution.edge is None:
+        top, bottom = contribution.share.numerator, contribution.share.denominator
+        return max(top, bottom - top), max(top, bottom - top) ** 2
+    return 1, 1
 
 
-def _counts(measurement: Counts, setting: Setting) -> _Row:
-    """The most conditions a row meets, and the most in which two rows differ."""
-    width = len(measurement.conditions)
-    found = patterns(measurement.conditions, setting.where)
-    if found is None:
-        return _Row((width, width), (width, width), alone=False)
-    most = max(sum(pattern) for pattern in found)
-    if len(found) > MAX_PATTERNS:
-        apart = min(width, 2 * most)
-        return _Row((most, most), (apart, apart), alone=False)
-    pairs = itertools.combinations(found, 2)
-    apart = max((sum(x != y for x, y in zip(a, b, strict=True)) for a, b in pairs), default=0)
-    alone = len(names(setting.where, *measurement.conditions)) <= 1
-    return _Row((most, most), (apart, apart), exact=True, alone=alone)
+def _most(tally: Tally) -> int:
+    """The most conditions for which a row counts."""
+    if tally.patterns is not None:
+        return max(1, *(sum(pattern) for pattern in tally.patterns))
+    return len(tally.conditions) if tally.most is None else tally.most
 
 
-def _sum(measurement: Sum, setting: Setting) -> _Row:
-    spread = number(measurement.argument)
-    low, high = spread.low, spread.high
-    largest = max(abs(low), abs(high))
-    if spread.nullable or setting.where is not None:
+# A row that changes in its cell
+
+
+def _changes(contribution: Contribution, setting: Setting, relation: str) -> _Size:
+    if isinstance(contribution, Tally):
+        turned = _turned(contribution, setting, relation)
+        return turned, turned
+    if isinstance(contribution, Clamped):
+        apart = _apart(contribution, setting, relation)
+        return apart, apart**2
+    if isinstance(contribution, Bernstein):
+        lies_apart = contribution.high > contribution.low or contribution.rest
+        times, unit = (2 if lies_apart else 1), contribution.unit
+        return times * unit, times * unit**2
+    if isinstance(contribution, Ranked):
+        worst = 1 if contribution.edge else contribution.share.denominator
+        return worst, worst**2
+    return 2, 2
+
+
+def _turned(tally: Tally, setting: Setting, relation: str) -> int:
+    """In how many conditions a row can differ from another.
+
+    Only the number of all rows is never moved. Everything else moves by at least 1.
+    """
+    if tally.patterns is not None:
+        return max(1, _farthest(tally.patterns, setting.may_leave))
+    if tally.most is not None:
+        return min(len(tally.conditions), 2 * tally.most)
+    if setting.stay and relation in ("attribute", "bit"):
+        return _read_together(tally, setting)
+    if setting.may_leave:
+        return len(tally.conditions)
+    return sum(test is not None for test in tally.conditions)
+
+
+def _farthest(patterns: Iterable[Pattern], nothing: bool) -> int:
+    """In how many places two patterns differ; `nothing` may be one of them."""
+    listed = list(patterns)
+    listed += [(False,) * len(listed[0])] * nothing
+    pairs = itertools.combinations(listed, 2)
+    return max((sum(x != y for x, y in zip(a, b, strict=True)) for a, b in pairs), default=0)
+
+
+def _read_together(tally: Tally, setting: Setting) -> int:
+    """The most conditions that a change of one column can turn: all, if WHERE reads it."""
+    outside = {column.name for column in columns(setting.where)}
+    tests = [{column.name for column in columns(test)} for test in tally.conditions]
+    every = outside.union(*tests)
+    readers = (
+        len(tests) if name in outside else sum(name in test for test in tests) for name in every
+    )
+    return max(readers, default=0)
+
+
+def _apart(clamped: Clamped, setting: Setting, relation: str) -> int:
+    """How far what a row adds can move."""
+    low, high, where = clamped.low, clamped.high, setting.where
+    width = high - low
+    if not clamped.always or setting.may_leave or setting.keys:
         low, high = min(low, 0), max(high, 0)
-    exact = _is_plain(measurement.argument, setting)
-    return _Row((largest, largest**2), (high - low, (high - low) ** 2), exact)
+    apart = max(1, high - low)
+    name = clamped.argument.name if isinstance(clamped.argument, Column) else None
+    if relation != "bit" or clamped.bit is None or name is None:
+        return apart
+    if name in {column.name for test in (where, *setting.keys) for column in columns(test)}:
+        return apart
+    bit = min(clamped.bit, max(1, width))  # one that is NULL has no bits, so it stays
+    return max(bit, abs(clamped.low), abs(clamped.high)) if setting.may_leave else bit
 
 
-def _moments(measurement: Moments, setting: Setting) -> _Row:
-    """A row adds one unit in all; two rows differ by two, where they can lie apart."""
-    unit, spread = unit_of(measurement), number(measurement.argument)
-    exact = _is_plain(measurement.argument, setting)
-    if spread.width > 0 or (measurement.rest and spread.nullable):
-        return _Row((unit, unit**2), (2 * unit, 2 * unit**2), exact)
-    changed = unit if spread.nullable or setting.where is not None else 0
-    return _Row((unit, unit**2), (changed, changed**2), exact)
+# Distinct values and units
 
 
-def _quantile(measurement: Quantile, setting: Setting) -> _Row:
-    """How far the worst penalty moves: the scale of the exponential mechanism (`quantile.md`)."""
-    top, bottom = measurement.share.numerator, measurement.share.denominator
-    comes, changes = max(top, bottom - top), bottom
-    if measurement.edge:
-        comes = changes = 1
-    exact = _is_plain(measurement.argument, setting) and number(measurement.argument).width > 0
-    return _Row((comes, comes**2), (changes, changes**2), exact)
-
-
-def _mode(measurement: Mode, setting: Setting) -> _Row:
-    """How many values' counts move by one: the scale of permute-and-flip (`choosing.md`)."""
-    values = count_cells(measurement.argument.range) or 0
-    exact = _is_plain(measurement.argument, setting) and values > 1
-    return _Row((1, 1), (2, 2), exact)
-
-
-def _one_attribute(row: _Row, measurement: Measurement, setting: Setting) -> _Row:
-    """The row under a change of one attribute: only conditions that read it can turn."""
-    if not isinstance(measurement, Counts) or setting.where is not None or row.alone:
-        return row
-    readers = Counter(name for test in measurement.conditions for name in names(test))
-    turned = min(row.changes[0], max(readers.values()))
-    return replace(row, changes=(turned, turned))
-
-
-def _one_bit(row: _Row, measurement: Measurement, setting: Setting) -> _Row:
-    """The row under a change of one bit: a sum of a plain column moves by its highest bit."""
-    if row.changes == (0, 0):
-        return row
-    other = _Row(row.comes, row.changes)
-    if not isinstance(measurement, Sum) or not isinstance(measurement.argument, Column):
-        return other
-    spread, name = number(measurement.argument), measurement.argument.name
-    if spread.values is not None or name in names(setting.where, *setting.keys):
-        return other
-    highest = 1 << (spread.width.bit_length() - 1) if spread.width else 0
-    if setting.where is None:
-        return _Row(row.comes, (highest, highest**2), row.exact)
-    largest = max(highest, row.comes[0])  # a bit elsewhere may take the row out of WHERE
-    return _Row(row.comes, (largest, largest**2))
-
-
-# Distinct values
-
-
-def _distinct(argument: Expr, setting: Setting, neighbors: Neighbors) -> Sensitivity:
+def _values(
+    distinct: DistinctValues, setting: Setting, neighbors: Neighbors, held: UnitBounds
+) -> _Size:
     """Each row brings or takes at most one value of its cell, and a cell has no more than all."""
-    held, group = _contribution(setting, neighbors), neighbors.group
-    if neighbors.rows is not None and present(argument, setting.unit) is not None:
-        return _units(argument, setting, neighbors)
-    rows, each = held.rows * group, held.each * group
-    values = count_cells(argument.range)
-    most = each if values is None else min(each, values)
-    sure = most == each and neighbors.relation != "bit" and _is_plain(argument, setting)
-    sure = sure and not names(argument) & names(*setting.keys)  # else a cell has one value
-    sure = sure and held.rows % held.each == 0
-    row, distinct, said = _Row((1, 1), (1, 1), sure), Distinct(argument), _say(neighbors, held)
-    exact = _is_reached(row, distinct, setting, neighbors)
-    exact = exact and _is_spread(held, distinct, setting, neighbors)
+    rows, each = held.rows * neighbors.group, held.each * neighbors.group
+    most = each if distinct.most is None else min(each, distinct.most)
     if not setting.keys:
-        return Sensitivity(Fraction(most), Fraction(most**2), exact, said)
+        return most, most**2
     ways = 1 + neighbors.replaces
-    return Sensitivity(Fraction(ways * rows), Fraction(ways * rows * most), exact, said)
+    return ways * rows, ways * rows * most
 
 
-def _units(argument: Expr, setting: Setting, neighbors: Neighbors) -> Sensitivity:
+def _units(setting: Setting, neighbors: Neighbors) -> _Size:
     """A unit counts once in each cell that holds one of its rows, however many they are."""
-    cells, group = _cells(setting), neighbors.group
-    places = neighbors.contribution(bool(setting.keys)).groups * (1 + neighbors.replaces)
+    cells, group = setting.cells, neighbors.group
+    if cells is None:
+        cells = public_cells(setting.keys)
+    places = neighbors.unit_bounds(bool(setting.keys)).groups * (1 + neighbors.replaces)
     places = places if cells is None else min(places, cells)
-    exact = _is_plain(argument, setting) and _are_plain(setting)
-    exact = exact and not names(setting.where) & names(*setting.keys)
-    say = "one unit, once in each cell"
-    return Sensitivity(Fraction(places * group), Fraction(places * group**2), exact, say)
-
-
-# What an argument allows
-
-
-def _arguments(measurement: Measurement) -> tuple[Expr | None, ...]:
-    if isinstance(measurement, Counts):
-        return measurement.conditions
-    return (measurement.argument,)
-
-
-def _is_plain(argument: Expr, setting: Setting) -> bool:
-    """Whether a row can have any value here and still be one of those that are asked about."""
-    if not isinstance(argument, Column) or argument.name in names(setting.where):
-        return False
-    return setting.where is None or (True,) in (patterns((None,), setting.where) or ())
+    return places * group, places * group**2

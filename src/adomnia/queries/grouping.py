@@ -13,10 +13,10 @@ from typing import Any
 
 from adomnia.queries.expression import Call, Column, Expr
 from adomnia.queries.operations import call
-from adomnia.queries.ranges import cells, show
+from adomnia.queries.ranges import Text, cells, show
 from adomnia.schema.table import Attribute
 
-__all__ = ["axes", "cell_count", "key_rows", "shows_null", "visible"]
+__all__ = ["axes", "cell_count", "key_rows", "public_cells", "shows_null", "visible"]
 
 
 def axes(keys: tuple[Expr, ...]) -> list[tuple[Any, ...]]:
@@ -30,6 +30,12 @@ def cell_count(keys: tuple[Expr, ...]) -> int:
     for axis in axes(keys):
         count *= len(axis)
     return count
+
+
+def public_cells(keys: tuple[Expr, ...]) -> int | None:
+    """How many cells groups are laid out on; None where a key's values are not public."""
+    is_open = any(isinstance(key.range, Text) and key.range.values is None for key in keys)
+    return None if is_open else cell_count(keys)
 
 
 def key_rows(

@@ -8,7 +8,7 @@ from typing import Any
 
 from adomnia.queries.question import Apply, Given, Group, Literal, Post
 
-__all__ = ["FUNCTIONS", "interval", "reckon", "statistics"]
+__all__ = ["FUNCTIONS", "interval", "known_beforehand", "reckon", "statistics"]
 
 MAX_DIGITS = 400
 """Rounding to more digits than this, before or after the point, changes nothing useful."""
@@ -112,6 +112,13 @@ def statistics(post: Post) -> frozenset[int]:
     if isinstance(post, Apply):
         return frozenset().union(*(statistics(arg) for arg in post.args))
     return frozenset()
+
+
+def known_beforehand(post: Post) -> bool:
+    """Whether a statistic that is the same on all data is in a column of the answer."""
+    if isinstance(post, Apply):
+        return any(known_beforehand(arg) for arg in post.args)
+    return isinstance(post, Literal) and post.of is not None
 
 
 def interval(

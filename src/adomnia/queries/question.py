@@ -5,17 +5,25 @@ Everything after `statistics` is post-processing of the noisy answer and costs n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from adomnia.queries.expression import Expr
 from adomnia.queries.ranges import count_cells
 
-__all__ = ["Apply", "Given", "Group", "Literal", "Output", "Post", "Question", "Sort", "Statistic"]
-
-
-_RANKED = ("quantile", "min", "max", "mode")
+__all__ = [
+    "Apply",
+    "Given",
+    "Group",
+    "Literal",
+    "Output",
+    "Post",
+    "Question",
+    "Refusal",
+    "Sort",
+    "Statistic",
+]
 
 
 @dataclass(frozen=True)
@@ -48,9 +56,10 @@ class Given:
 
 @dataclass(frozen=True)
 class Literal:
-    """A constant of the answer."""
+    """A constant of the answer; `of` is the statistic that has this value on all data."""
 
     value: Any
+    of: Statistic | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,15 @@ class Sort:
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """Why a question is not answered: what is wrong, what would work, and where it stands."""
+
+    message: str
+    hint: str
+    position: int
+
+
+@dataclass(frozen=True)
 class Question:
     """What is asked of one private table."""
 
@@ -95,7 +113,11 @@ class Question:
     limit: int | None = None
     offset: int = 0
     never: bool = False
-    """Whether its condition names no column and is not true: no row meets it, whatever the data."""
+    """Whether no row of the public domain meets its condition, whatever the data."""
+    notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """What should be said beside the answer."""
+    refusal: Refusal | None = field(default=None, compare=False, repr=False)
+    """A comparison that is never true, most likely by mistake: then nothing is answered."""
 
     @property
     def empty(self) -> bool:
@@ -106,16 +128,6 @@ class Question:
     def public(self) -> bool:
         """Whether the answer is the same for all data: it needs none, and costs nothing."""
         return self.empty or self.never or not (self.statistics or self.open)
-
-    @property
-    def ranked(self) -> frozenset[str]:
-        """The columns that are quantiles and modes: their margins count rows."""
-        return frozenset(
-            output.name
-            for output in self.outputs
-            if isinstance(output.value, Given)
-            and self.statistics[output.value.index].kind in _RANKED
-        )
 
     @property
     def open(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -113,7 +114,7 @@ def _mode(binder: Binder, node: exp.Expression, test: Expr | None) -> Expr:
             f"MODE needs a column whose values are declared, {MAX_VALUES:,} at most",
             "declare its values in the policy, or ask more coarsely, for example MODE(age / 10)",
         )
-    return bound if test is None else call("case", test, bound, Constant(None, bound.range))
+    return bound if test is None else call("case", test, bound, _nothing(bound))
 
 
 def _argument(binder: Binder, node: exp.Expression, test: Expr | None) -> Expr:
@@ -122,7 +123,13 @@ def _argument(binder: Binder, node: exp.Expression, test: Expr | None) -> Expr:
         raise binder.refuse(node, "a constant cannot be aggregated", "use COUNT(*)")
     if test is None:
         return bound
-    return call("case", test, bound, Constant(None, bound.range))
+    return call("case", test, bound, _nothing(bound))
+
+
+def _nothing(bound: Expr) -> Constant:
+    """NULL, in the place of what does not pass a FILTER: its range has NULL whatever it stands
+    for."""
+    return Constant(None, replace(bound.range, nullable=True))
 
 
 def _count(binder: Binder, table: Table, node: exp.Expression, test: Expr | None) -> Statistic:
@@ -150,7 +157,7 @@ def _distinct(binder: Binder, table: Table, node: exp.Distinct, test: Expr | Non
     if isinstance(bound, Column) and bound.name == table.unit:
         bound = Column(bound.name, Text(None))
     if test is not None:
-        bound = call("case", test, bound, Constant(None, bound.range))
+        bound = call("case", test, bound, _nothing(bound))
     return Statistic("distinct", bound)
 
 

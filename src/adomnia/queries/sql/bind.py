@@ -9,13 +9,12 @@ from sqlglot import exp
 
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Constant
-from adomnia.queries.question import (
-    Output,
-    Question,
-    Sort,
-)
+from adomnia.queries.expression import columns as columns_of
+from adomnia.queries.post import known_beforehand
+from adomnia.queries.question import Output, Question, Refusal, Sort
 from adomnia.queries.ranges import count_cells
 from adomnia.queries.sql.check import check
+from adomnia.queries.sql.never import unlisted
 from adomnia.queries.sql.parse import parse
 from adomnia.queries.sql.relation import Source, bind_from
 from adomnia.queries.sql.rows import row_binder
@@ -23,7 +22,7 @@ from adomnia.queries.sql.scan import is_never, shows_nothing, without_rows
 from adomnia.queries.sql.shown import Made, bind_post, name_of
 from adomnia.schema.table import Table
 
-__all__ = ["MAX_CELLS", "bind"]
+__all__ = ["MAX_CELLS", "bind", "interpret", "refused"]
 
 MAX_CELLS = 1_000_000
 """An answer has at most this many cells."""
@@ -31,6 +30,22 @@ MAX_CELLS = 1_000_000
 
 def bind(sql: str, table: Table, columns: tuple[str, ...]) -> Question:
     """The question that the text asks of the table; refused, with a pointer, when it cannot be."""
+    question = interpret(sql, table, columns)
+    if question.refusal is not None:
+        raise refused(sql, question.refusal)
+    return question
+
+
+def refused(sql: str, refusal: Refusal) -> QuestionError:
+    """The error of a question that compares what is never true."""
+    return QuestionError(refusal.message, refusal.hint, sql, refusal.position)
+
+
+def interpret(sql: str, table: Table, columns: tuple[str, ...]) -> Question:
+    """The question, also where a comparison in it is never true: it has its `refusal` then.
+
+    What columns an answer has is told before the values of parameters are known.
+    """
     try:
         return _bind(sql, table, columns)
     except RecursionError:
@@ -43,9 +58,10 @@ def _bind(sql: str, table: Table, columns: tuple[str, ...]) -> Question:
     select = parse(sql)
     check(sql, select)
     select = without_rows(sql, select, table)
-    _, relation = bind_from(Source(sql, table, columns, {}), select)
+    source, relation = bind_from(Source(sql, table, columns, {}), select)
     items = {item.alias: item.this for item in select.expressions if isinstance(item, exp.Alias)}
-    made = Made(row_binder(sql, relation), table, items)
+    made = Made(row_binder(sql, relation), table, items, refusals=source.refusals)
+    made.never = is_never(sql, select) or not made.emptiness.may_hold(relation.where)
     _keys(made, select)
     outputs = _outputs(made, select)
     shown = {output.name: output.value for output in outputs}
@@ -60,8 +76,25 @@ def _bind(sql: str, table: Table, columns: tuple[str, ...]) -> Question:
         outputs=outputs,
         limit=_count(made, select, "limit"),
         offset=_count(made, select, "offset") or 0,
-        never=is_never(sql, select),
+        never=made.never,
+        notes=_notes(made, select, outputs),
+        refusal=made.refusals[0] if made.refusals else None,
     )
+
+
+def _notes(made: Made, select: exp.Select, outputs: tuple[Output, ...]) -> tuple[str, ...]:
+    """What the declared domains say of a statement that is answered all the same."""
+    where, notes = made.binder.relation.where, []
+    if made.never and where is not None and columns_of(where):
+        notes.append("by the declared domains no row can meet the condition of this statement")
+    notes += [
+        f"by the declared domains no row can count for {output.name}"
+        for output in outputs
+        if known_beforehand(output.value)
+    ]
+    written = frozenset(str(literal.this) for literal in select.find_all(exp.Literal))
+    read = (where, *made.keys, *(statistic.argument for statistic in made.statistics))
+    return (*notes, *unlisted(read, written))
 
 
 # GROUP BY

@@ -110,15 +110,33 @@ def unsupported(binder: Binder, node: exp.Expression) -> QuestionError:
         return binder.refuse(
             node, "single rows are never shown", "ask for aggregates such as COUNT(*)"
         )
-    name = node.name if isinstance(node, exp.Anonymous) else node.key
-    if isinstance(node, exp.Func) and not isinstance(node, exp.Anonymous):
-        name = node.sql_name()
     return binder.refuse(
         node,
-        f"{name.upper()} is not supported: its range cannot be derived",
+        f"{_written(node)} is not supported: its range cannot be derived",
         "what can be used: + - * / %, ABS, ROUND, FLOOR, CEIL, LEAST, GREATEST, SQRT, LN, EXP, "
         "CASE, COALESCE, EXTRACT, DATE_TRUNC, UPPER, LOWER, LENGTH, SUBSTRING",
     )
+
+
+_SIGNS: Mapping[type[exp.Expression], str] = {
+    exp.DPipe: "||",
+    exp.NullSafeEQ: "IS NOT DISTINCT FROM",
+    exp.NullSafeNEQ: "IS DISTINCT FROM",
+    exp.RegexpLike: "~",
+    exp.Collate: "COLLATE",
+    exp.Escape: "ESCAPE",
+    exp.Any: "ANY",
+    exp.Order: "ORDER BY",
+    exp.Interval: "INTERVAL",
+}
+
+
+def _written(node: exp.Expression) -> str:
+    """What a node is in SQL; the parser's own name for it says nothing to whoever asks."""
+    if isinstance(node, exp.Anonymous):
+        return node.name.upper()
+    named = node.sql_name().upper() if isinstance(node, exp.Func) else "this"
+    return _SIGNS.get(type(node), named)
 
 
 def literal_number(binder: Binder, node: exp.Expression, text: str) -> Constant:

@@ -22,6 +22,8 @@ MAX_NESTING = 200
 MAX_WORDS = 10_000
 _WORDS = re.compile(r"\w+|[^\w\s]")
 _SIGNS = re.compile(r"[-+~!@\s]{2,}")
+_MISSING = re.compile(r"Expect(?:ing|ed) ([()\[\]{},])$")
+"""All that is understood of what the parser says: else it speaks of itself."""
 _NESTING = re.compile(
     r"\b(?:not|case|join|union|except|intersect|is)\b|::|\w\s*\.\s*\w+\s*\.\s*\w", re.IGNORECASE
 )
@@ -95,10 +97,8 @@ def _longest_run(sql: str) -> int:
 
 def _reason(error: SqlglotError) -> str:
     details = getattr(error, "errors", None) or [{}]
-    description = str(details[0].get("description") or "").strip()
-    if not description or "<class" in description:
-        return "check the spelling"  # the parser speaks of itself
-    return description[:1].lower() + description[1:]
+    missing = _MISSING.match(str(details[0].get("description") or "").strip())
+    return f"{missing[1]} is missing here" if missing else "check the spelling"
 
 
 def _offset(sql: str, error: SqlglotError) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from fractions import Fraction
 from typing import Any
@@ -13,8 +13,10 @@ from sqlglot import exp
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Column, Constant, Expr
 from adomnia.queries.operations import call
+from adomnia.queries.question import Refusal
 from adomnia.queries.ranges import Day, Text, Truth, from_domain
 from adomnia.queries.sql.binder import Binder
+from adomnia.queries.sql.never import never_true
 from adomnia.queries.sql.parse import refuse
 from adomnia.queries.sql.rows import row_binder
 from adomnia.queries.sql.scope import Relation, match
@@ -33,6 +35,8 @@ class Source:
     table: Table
     columns: tuple[str, ...]
     ctes: Mapping[str, Relation]
+    refusals: list[Refusal] = field(default_factory=list, compare=False)
+    """What is never true in the conditions that were read so far."""
 
 
 def bind_from(source: Source, select: exp.Select) -> tuple[Source, Relation]:
@@ -48,7 +52,10 @@ def bind_from(source: Source, select: exp.Select) -> tuple[Source, Relation]:
     where = select.args.get("where")
     if where is None:
         return source, relation
-    test = row_binder(source.sql, relation).truth(where.this)
+    binder = row_binder(source.sql, relation)
+    test = binder.truth(where.this)
+    refusal = never_true(binder, where.this)
+    source.refusals.extend([] if refusal is None else [refusal])
     return source, Relation(relation.columns, conjoin(relation.where, test))
 
 
@@ -72,9 +79,9 @@ def _with(source: Source, select: exp.Select) -> Source:
         raise refuse(source.sql, clause, "recursive queries cannot be answered privately")
     ctes = dict(source.ctes)
     for cte in clause.expressions:
-        inner = Source(source.sql, source.table, source.columns, ctes)
+        inner = replace(source, ctes=ctes)
         ctes[cte.alias.lower()] = _project(inner, cte.this).named(cte.alias)
-    return Source(source.sql, source.table, source.columns, ctes)
+    return replace(source, ctes=ctes)
 
 
 def _relation(source: Source, node: exp.Expression) -> Relation:

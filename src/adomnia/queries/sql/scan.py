@@ -21,7 +21,7 @@ __all__ = ["is_never", "shows_nothing", "without_rows"]
 def is_never(sql: str, select: exp.Select) -> bool:
     """Whether the condition names no column and is not true: no row meets it, whatever the data.
 
-    A condition on a column is not judged, however plainly it could not be met.
+    Conditions on columns are judged when they are bound.
     """
     where = select.args.get("where")
     if where is None or where.find(exp.Column, exp.Subquery, exp.Select):

@@ -9,6 +9,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from adomnia.errors import QuestionError
+from adomnia.queries.emptiness import Emptiness
 from adomnia.queries.expression import Column, Constant, Expr
 from adomnia.queries.question import (
     Apply,
@@ -16,11 +17,13 @@ from adomnia.queries.question import (
     Group,
     Literal,
     Post,
+    Refusal,
     Statistic,
 )
 from adomnia.queries.ranges import Number
 from adomnia.queries.sql.aggregates import AGGREGATES, bind_aggregate, is_aggregate
 from adomnia.queries.sql.binder import Binder
+from adomnia.queries.sql.never import impossible_in
 from adomnia.schema.table import Table
 
 __all__ = ["Made", "bind_post", "name_of"]
@@ -35,6 +38,10 @@ class Made:
     items: Mapping[str, exp.Expression]
     keys: list[Expr] = field(default_factory=list)
     statistics: list[Statistic] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    emptiness: Emptiness = field(default_factory=Emptiness)
+    never: bool = False
+    """Whether no row meets the statement's own condition."""
 
 
 def name_of(node: exp.Expression) -> str:
@@ -117,6 +124,11 @@ def _plain(number: Fraction) -> int | float:
 
 def _statistic(made: Made, node: exp.Expression) -> Post:
     statistic, root = bind_aggregate(made.binder, made.table, node)
+    known = None if made.never else made.emptiness.known(statistic, made.binder.relation.where)
+    if known is not None:
+        refusal = impossible_in(made.binder, node)
+        made.refusals.extend([] if refusal is None else [refusal])
+        return known
     if statistic not in made.statistics:
         made.statistics.append(statistic)
     given = Given(made.statistics.index(statistic))

@@ -97,60 +97,65 @@ def _public(visit: Visit, line: Line) -> Answer | None:
     if line.cost or not question.public:
         return None
     table, left = without_data(question, session.desk.table.attributes), session.remaining()
-    return Answer(table.columns, table.rows, table.margins, 1.0, {}, left, line.receipt, (NOTHING,))
+    notes = (*table.notes, NOTHING)
+    return Answer(
+        table.columns, table.rows, table.margins, 1.0, {}, left, line.receipt, notes,
+        table.margin_units,
+    )  # fmt: skip
 
 
 def _facts(visit: Visit, line: Line, answer: Answer | None) -> dict[str, Any]:
     if answer is None:
         return {"answer": None, "error": None}
-    rank = visit.house.session(visit.person).bind(line.statement).ranked
     return {
         "answer": answer,
         "error": None,
         "notes": [note for note in answer.notes if note != REPEATED],
-        "rows": [_cells(answer, i, rank) for i in range(min(len(answer.rows), MOST_ROWS))],
+        "rows": [_cells(answer, i) for i in range(min(len(answer.rows), MOST_ROWS))],
         "more": max(0, len(answer.rows) - MOST_ROWS),
         "alone": len(answer.rows) == 1 and all(n in answer.margins for n in answer.columns),
-        "charts": list(_charts(answer, rank)),
+        "charts": list(_charts(answer)),
         "confidence": f"{100 * answer.confidence:g} %",
         "left": answer.remaining,
     }
 
 
-def _cells(answer: Answer, place: int, rank: frozenset[str]) -> list[Cell]:
+def _cells(answer: Answer, place: int) -> list[Cell]:
     cells = []
     for name, value in zip(answer.columns, answer.rows[place], strict=True):
         margin = answer.margins[name][place] if name in answer.margins else None
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if margin is None or not is_number:
+        in_rows = answer.margin_units.get(name) == "rows"
+        if margin is None or not (is_number or in_rows):
             cells.append(Cell(words.value(value), is_number=is_number))
             continue
         size = words.number(margin, words.digits(margin))
-        text = words.value(value, None if name in rank else margin)
-        cells.append(Cell(text, f"± {size} rows" if name in rank else f"± {size}", True))
+        text = words.value(value, None if in_rows else margin)
+        cells.append(Cell(text, f"± {size} rows" if in_rows else f"± {size}", is_number))
     return cells
 
 
-def _charts(answer: Answer, rank: frozenset[str]) -> Iterator[tuple[str, str, int]]:
+def _charts(answer: Answer) -> Iterator[tuple[str, str, int]]:
     """A chart for each noisy column: its name, the drawing, and how many rows it leaves out."""
     if len(answer.rows) < 2:
         return
     named = [i for i, name in enumerate(answer.columns) if name not in answer.margins]
     for name in [n for n in answer.columns if n in answer.margins][:MOST_CHARTS]:
-        bars = _bars(answer, answer.columns.index(name), named, rank)
+        bars = _bars(answer, answer.columns.index(name), named)
         if bars:
             title = f"{name}: a bar for each row of the table below, with its margin of error"
             yield name, bar_chart(bars, title), max(0, len(bars) - MOST_BARS)
 
 
-def _bars(answer: Answer, column: int, named: list[int], rank: frozenset[str]) -> list[Bar]:
+def _bars(answer: Answer, column: int, named: list[int]) -> list[Bar]:
     name, bars = answer.columns[column], []
     for place, row in enumerate(answer.rows):
         value = row[column]
         if not _is_drawable(value):
             continue
         label = ", ".join(words.value(row[i]) for i in named) or f"row {place + 1}"
-        margin = None if name in rank else answer.margins[name][place]
+        in_rows = answer.margin_units.get(name) == "rows"  # along another axis than the value
+        margin = None if in_rows else answer.margins[name][place]
         said = words.value(value, margin)
         if margin is not None:
             said += f" ± {words.number(margin, words.digits(margin))}"
@@ -165,4 +170,5 @@ def _is_drawable(value: Any) -> bool:
 
 
 def _heads(name: str, answer: Answer) -> list[str]:
-    return [name, f"{name} margin"] if name in answer.margins else [name]
+    unit = " in rows" if answer.margin_units.get(name) == "rows" else ""
+    return [name, f"{name} margin{unit}"] if name in answer.margins else [name]

@@ -40,8 +40,8 @@ def expected(house: House, person: Person, sql: str, said: Mapping[str, Any]) ->
     over = [name for name, value in forecast.spent.items() if value > left.get(name, value)]
     spent = {name: forecast.spent.get(name, ZERO) for name in left}
     after = {name: max(value - spent[name], ZERO) for name, value in left.items()}
-    rank = session.bind(sql).ranked
-    margins = tuple((n, _margin(m, n in rank)) for n, m in forecast.margins.items())
+    units = forecast.margin_units
+    margins = tuple((n, _margin(m, units[n] == "rows")) for n, m in forecast.margins.items())
     shown = f"{100 * forecast.confidence:g} %"
     return Expected(words.amounts(forecast.spent), words.amounts(after), not over, shown, margins)
 

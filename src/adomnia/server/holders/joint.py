@@ -37,6 +37,11 @@ def joint_plan(
             "a key of GROUP BY has no declared domain: holders cannot select groups together",
             "declare its values in every holder's policy",
         )
+    if question.public:
+        raise QuestionError(
+            "this is the same whatever the data: no holder has to be asked",
+            "; ".join(question.notes),
+        )
     refuse_free_lunch(policy, "holders do not answer together")
     plan = make_plan(question, policy, Asked(epsilon=epsilon), known)
     for step in plan.steps:

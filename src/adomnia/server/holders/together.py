@@ -136,6 +136,7 @@ class Together:
             bill.left,
             joined.name,
             tuple(notes),
+            table.margin_units,
         )
 
 

@@ -83,6 +83,12 @@ _STATE = _object(
     delta_remaining=TEXT,
 )
 _BOUND = _object("value norm exact argument", value=TEXT, norm=TEXT, exact=TRUTH, argument=TEXT)
+_UNITS = {
+    "type": "object",
+    "description": "In what the margins of each column are: as its values, or in rows, by which "
+    "the rank of a quantile or the count of a mode may be off.",
+    "additionalProperties": {"type": "string", "enum": ["value", "rows", "share"]},
+}
 _PAID = {
     "receipt": RECEIPT,
     "at": TEXT,
@@ -106,10 +112,11 @@ COMPONENTS: Mapping[str, Schema] = {
         ),
     ),
     "Answer": _object(
-        "columns rows margins confidence spent remaining receipt notes",
+        "columns rows margins margin_units confidence spent remaining receipt notes",
         columns=_list(TEXT),
         rows=_list({"type": "array"}),
         margins={"type": "object", "additionalProperties": _list(_maybe("number"))},
+        margin_units=_UNITS,
         confidence={"type": "number"},
         spent=AMOUNTS,
         remaining=AMOUNTS,
@@ -117,7 +124,7 @@ COMPONENTS: Mapping[str, Schema] = {
         notes=_list(TEXT),
     ),
     "Forecast": _object(
-        "mechanism margins confidence cells",
+        "mechanism margins margin_units confidence cells",
         epsilon=TEXT,
         rho=TEXT,
         delta=TEXT,
@@ -125,6 +132,7 @@ COMPONENTS: Mapping[str, Schema] = {
         sensitivity={"anyOf": [_BOUND, {"type": "null"}]},
         measurements=_list(_BOUND),
         margins={"type": "object", "additionalProperties": _maybe("number")},
+        margin_units=_UNITS,
         confidence={"type": "number"},
         cells=WHOLE,
     ),

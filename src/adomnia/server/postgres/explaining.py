@@ -86,7 +86,8 @@ def _lines(found: Forecast) -> list[str]:
     sure = f" with {found.confidence * 100:g} % confidence"
     lines = [f"it would cost {amounts(found.spent)} ({found.mechanism} noise{cells})"]
     for name, value in found.margins.items():
-        known = "comes with the answer" if value is None else f"± {margin_text(value)}{sure}"
+        unit = " rows" if found.margin_units[name] == "rows" else ""
+        known = "comes with the answer" if value is None else f"± {margin_text(value)}{unit}{sure}"
         lines.append(f"  {name}: margin {known}")
     for step in found.to_json()["measurements"]:
         tight = "" if step["exact"] else "at most "

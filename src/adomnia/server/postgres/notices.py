@@ -31,7 +31,8 @@ def amounts(values: Mapping[str, Fraction]) -> str:
 def _margins(answer: Answer) -> list[str]:
     """How far each noisy column may be off, in one line."""
     spans = {name: _span(values) for name, values in answer.margins.items()}
-    told = [f"{name} ± {span}" for name, span in spans.items() if span]
+    units = {name: " rows" if unit == "rows" else "" for name, unit in answer.margin_units.items()}
+    told = [f"{name} ± {span}{units.get(name, '')}" for name, span in spans.items() if span]
     if not told:
         return []
     return [f"with {answer.confidence * 100:g} % confidence: {', '.join(told)}"]

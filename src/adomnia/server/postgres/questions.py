@@ -12,7 +12,6 @@ from typing import Any
 
 from adomnia.curator.answer import Answer
 from adomnia.errors import BudgetError
-from adomnia.queries.post import statistics
 from adomnia.server.postgres import types
 from adomnia.server.postgres.counting import counted_rows
 from adomnia.server.postgres.failures import WireError, placed
@@ -115,9 +114,11 @@ def look(visit: Visit, sql: str, declared: Sequence[int] = ()) -> Question:
     made = template(sql, declared, attributes) if count else None
     with placed(0 if made is None else None):
         text = sql if made is None else made.filled(made.examples)
-        columns = [Column(found.name, OIDS[found.type]) for found in visit.session.describe(text)]
-        outputs = visit.session.bind(text).outputs
-    noisy = tuple(output.name for output in outputs if statistics(output.value))
+        if made is None:
+            visit.session.bind(text)  # of examples it is not said what is never true
+        described = visit.session.describe(text)
+    columns = [Column(found.name, OIDS[found.type]) for found in described]
+    noisy = tuple(found.name for found in described if found.is_noisy)
     return Question(sql, tuple(columns), noisy, made)
 
 

@@ -1,0 +1,68 @@
+"""Pricing, once more: before anything is paid, the price is held against what the statement allows.
+
+How a question is planned is for accuracy and cost. Here, apart from all planning, it is worked out
+how far neighbours can be apart by what the statement enforces, and what the mechanism's own noise
+costs at that distance. What its event does not cover is refused (`pricing.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from adomnia.errors import MachineryError
+from adomnia.mechanisms.choices import AboveBar, AuctionPrice, LargestCount
+from adomnia.mechanisms.masked_share import MaskedShare
+from adomnia.mechanisms.measuring import Apart, Measuring
+from adomnia.mechanisms.mechanism import Mechanism
+from adomnia.mechanisms.selected_keys import SelectedKeys
+from adomnia.privacy.contribution import Contribution, DistinctUnits, Setting
+from adomnia.privacy.neighbors import Neighbors
+from adomnia.privacy.sensitivity import sensitivity
+from adomnia.schema.table import Table
+
+__all__ = ["check_prices"]
+
+
+def check_prices(
+    mechanisms: Sequence[Mechanism[Any]], table: Table, neighbors: Neighbors, stay: bool
+) -> None:
+    """Refuse a mechanism whose event costs less than its noise does; reads and pays nothing."""
+    for mechanism in mechanisms:
+        if not _is_covered(mechanism, table, neighbors, stay):
+            raise MachineryError(
+                "this question was priced below what it costs, so it is not asked",
+                "nothing was spent; please report the statement",
+            )
+
+
+def _is_covered(mechanism: Mechanism[Any], table: Table, neighbors: Neighbors, stay: bool) -> bool:
+    if isinstance(mechanism, Measuring):
+        return mechanism.covers(_apart(mechanism, table, neighbors, stay))
+    if isinstance(mechanism, SelectedKeys):
+        held, group = neighbors.unit_bounds(grouped=True), neighbors.group
+        parts = all(part.covers(_apart(part, table, neighbors, stay)) for part in mechanism.parts)
+        return parts and mechanism.hides(held.rows * group, held.groups * group)
+    if isinstance(mechanism, MaskedShare):
+        return mechanism.covers(_apart(mechanism.part, table, neighbors, stay))
+    if isinstance(mechanism, LargestCount | AboveBar):
+        return mechanism.most == neighbors.most and mechanism.rows >= neighbors.moves
+    if isinstance(mechanism, AuctionPrice):
+        return mechanism.most == neighbors.most and mechanism.rows >= neighbors.touched
+    return False
+
+
+def _apart(part: Measuring, table: Table, neighbors: Neighbors, stay: bool) -> Apart:
+    """How far neighbours are apart in what the part reads."""
+    place = part.place
+    if place.most != neighbors.most or not _is_of(part.contribution, neighbors):
+        return Apart.far()
+    setting = Setting(place.where, place.keys, table.unit, part.cells, stay)
+    found = sensitivity(part.contribution, setting, neighbors)
+    rows = neighbors.moves if place.keys else neighbors.touched
+    return Apart(found.l1, found.l2_squared, rows)
+
+
+def _is_of(contribution: Contribution, neighbors: Neighbors) -> bool:
+    """Units are counted once only where units are what is protected."""
+    return neighbors.rows is not None or not isinstance(contribution, DistinctUnits)

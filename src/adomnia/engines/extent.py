@@ -1,0 +1,130 @@
+"""Extents: between which numbers or days the SQL of an expression lies, as it is written.
+
+The renderer derives them from the leaves up: from the policy's domains as `clean` enforces them,
+from constants, and operation by operation. So that nothing overflows rests on no derived range,
+and a value that lies between its bounds already is not clamped again (`clean.md`, Claim 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any
+
+from adomnia.queries.expression import Call, Constant
+from adomnia.queries.operations import LIMIT, PARTS, divide
+from adomnia.queries.ranges import Number, truncate
+from adomnia.schema.domain import Categories, Dates, Domain, Grid
+
+__all__ = ["Extent", "extent_of", "fits", "of_constant", "of_domain"]
+
+Extent = tuple[Any, Any] | None
+"""The lowest and the highest index or day; None for texts and truth values."""
+
+_PART_ENDS = {
+    "quarter": (1, 4), "month": (1, 12), "week": (1, 53), "day": (1, 31), "dow": (0, 6),
+    "isodow": (1, 7), "doy": (1, 366),
+}  # fmt: skip
+
+
+def of_domain(domain: Domain) -> Extent:
+    """The extent of a cleaned column."""
+    if isinstance(domain, Grid):
+        return int(domain.low / domain.step), int(domain.high / domain.step)
+    if isinstance(domain, Dates):
+        return domain.low, domain.high
+    if isinstance(domain, Categories):
+        return _hull(domain.members)
+    return None
+
+
+def of_constant(value: Any) -> Extent:
+    """The extent of a constant; NULL lies anywhere."""
+    return (0, 0) if value is None else _hull([value])
+
+
+def fits(extent: Extent, most: int = LIMIT) -> bool:
+    """Whether all of it lies between two numbers of one size."""
+    return extent is not None and -most <= extent[0] and extent[1] <= most
+
+
+def extent_of(call: Call, args: list[Extent]) -> Extent:
+    """The extent of a call, from those of its arguments; it may pass what 64 bits hold."""
+    rule = _RULES.get(call.op)
+    return None if rule is None else rule(call, args)
+
+
+def _hull(values: Any) -> Extent:
+    listed = [value for value in values if value is not None]
+    if not listed or any(isinstance(value, bool | str) for value in listed):
+        return (0, 0) if not listed else None
+    return min(listed), max(listed)
+
+
+def _ends(corners: Callable[..., list[int]]) -> Callable[[Call, list[Any]], Extent]:
+    """A rule by the corners that can be extreme."""
+
+    def rule(call: Call, args: list[Any]) -> Extent:
+        found = corners(call, *args)
+        return min(found), max(found)
+
+    return rule
+
+
+def _quotients(call: Call, a: tuple[int, int], b: tuple[int, int]) -> list[int]:
+    p, q, mode, _ = call.params
+    divisors = {d for d in (b[0], b[1], -1, 1) if d != 0 and b[0] <= d <= b[1]}
+    return [divide(n * p, d * q, mode) for n in a for d in divisors] or [0]
+
+
+def _remainders(call: Call, a: tuple[int, int], b: tuple[int, int]) -> list[int]:
+    size = max(0, max(abs(b[0]), abs(b[1])) - 1)
+    return [max(-size, min(0, a[0])), min(size, max(0, a[1]))]
+
+
+def _either(call: Call, args: list[Extent]) -> Extent:
+    """What is one of several: the branches of a CASE, the least or the greatest."""
+    pairs = list(zip(call.args, args, strict=True))
+    listed = pairs[1:-1:2] + pairs[-1:] if call.op == "case" else pairs
+    some = [extent for arg, extent in listed if arg != Constant(None, arg.range)]
+    known = [extent for extent in some if extent is not None]
+    if len(known) < len(some) or len({isinstance(low, date) for low, _ in known}) > 1:
+        return None
+    return _hull([end for extent in known for end in extent])
+
+
+def _part(call: Call, args: list[Any]) -> Extent:
+    ((low, high),) = args
+    if call.params[0] not in PARTS:
+        return None
+    ends: Extent = _PART_ENDS.get(call.params[0], (low.year, high.year))
+    return ends
+
+
+def _real(call: Call, args: list[Extent]) -> Extent:
+    """As its text clamps it."""
+    spread = call.range
+    assert isinstance(spread, Number)
+    return max(-LIMIT, spread.low), min(LIMIT, spread.high)
+
+
+_RULES: Mapping[str, Callable[[Call, list[Any]], Extent]] = {
+    "add": _ends(lambda call, a, b: [a[0] + b[0], a[1] + b[1]]),
+    "sub": _ends(lambda call, a, b: [a[0] - b[1], a[1] - b[0]]),
+    "mul": _ends(lambda call, a, b: [x * y for x in a for y in b]),
+    "neg": _ends(lambda call, a: [-a[0], -a[1]]),
+    "abs": _ends(lambda call, a: [abs(a[0]), abs(a[1]), *([0] if a[0] <= 0 <= a[1] else [])]),
+    "sign": _ends(lambda call, a: [max(-1, min(1, end)) for end in a]),
+    "scale": _ends(lambda call, a: [end * call.params[0] for end in a]),
+    "restep": lambda call, args: args[0],
+    "div": _ends(_quotients),
+    "mod": _ends(_remainders),
+    "real": _real,
+    "least": _either,
+    "greatest": _either,
+    "case": _either,
+    "map": lambda call, args: _hull([value for _, value in call.params[0]]),
+    "extract": _part,
+    "trunc": lambda call, args: (truncate(args[0][0], call.params[0]), args[0][1]),
+    "days": _ends(lambda call, a, b: [(a[0] - b[1]).days, (a[1] - b[0]).days]),
+}

@@ -11,7 +11,7 @@ from unittest import mock
 
 import numpy as np
 
-from adomnia.mechanisms import gaussian, keyed, laplace
+from adomnia.mechanisms import gaussian, laplace, linear
 from adomnia.mechanisms.graph import measure as graph_measure
 
 FAR = (-740, -40, -3, 0, 3, 40, 740)
@@ -33,10 +33,17 @@ def far_tails(pattern: Sequence[int]) -> Iterator[None]:
     def of_gaussian(variance: Fraction, size: int, bits: object = None) -> np.ndarray:
         return drawn(Fraction(math.isqrt(math.ceil(variance)), 20), size)
 
+    def thinned(
+        width: Fraction, variances: list[Fraction], counts: list[int], bits: object
+    ) -> np.ndarray:
+        pairs = zip(variances, counts, strict=True)
+        return np.concatenate([of_gaussian(variance, count) for variance, count in pairs])
+
     with (
         mock.patch.object(laplace, "sample", of_laplace),
+        mock.patch.object(gaussian, "compact", of_gaussian),
+        mock.patch.object(linear, "_thinned", thinned),
         mock.patch.object(gaussian, "sample", of_gaussian),
         mock.patch.object(graph_measure, "sample", of_laplace),
-        mock.patch.object(keyed, "sample", of_laplace, create=True),
     ):
         yield

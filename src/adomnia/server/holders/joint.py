@@ -27,16 +27,19 @@ MAX_WORDS = 1 << 20
 
 
 def joint_plan(
-    question: Question, policy: Policy, epsilon: Fraction, known: Known | None = None
+    question: Question, policy: Policy, epsilon: Fraction, holders: int, known: Known | None = None
 ) -> Plan:
-    """The plan of a question whose answer is a sum over holders; others are refused."""
+    """The plan of a question whose answer is a sum over so many holders; others are refused.
+
+    A unit may have rows at each of them, and nobody can look: the noise is for all (`masks.md`).
+    """
     if question.open:
         raise QuestionError(
             "a key of GROUP BY has no declared domain: holders cannot select groups together",
             "declare its values in every holder's policy",
         )
     refuse_free_lunch(policy, "holders do not answer together")
-    plan = make_plan(question, policy, Asked(epsilon=epsilon), known)
+    plan = make_plan(question, _of_all(policy, holders), Asked(epsilon=epsilon), known)
     for step in plan.steps:
         if not isinstance(step.measurement, Counts | Sum | Moments):
             raise QuestionError(
@@ -61,6 +64,17 @@ def joint_plan(
     return plan
 
 
+def _of_all(policy: Policy, holders: int) -> Policy:
+    """The policy with neighbours that differ in a unit's rows at every holder.
+
+    A row is at one holder by definition; without a unit nothing changes.
+    """
+    neighbors = policy.neighbors
+    if neighbors.rows is None:
+        return policy
+    return replace(policy, neighbors=replace(neighbors, group=neighbors.group * holders))
+
+
 def shapes_of(plan: Plan) -> list[tuple[int, int]]:
     """For each measurement how many cells there are, and how many numbers in each."""
     cells = cell_count(plan.question.keys)
@@ -74,8 +88,8 @@ def digest_of(plan: Plan, policy: Policy) -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 
 
-def plan_for(session: Session, sql: str, epsilon: Fraction) -> Plan:
+def plan_for(session: Session, sql: str, epsilon: Fraction, holders: int) -> Plan:
     """The plan of this statement by this holder's policy and what it has released exactly."""
     desk = session.desk
     count, known = desk.public()
-    return replace(joint_plan(desk.bind(sql), desk.policy, epsilon, known), priors=count)
+    return replace(joint_plan(desk.bind(sql), desk.policy, epsilon, holders, known), priors=count)

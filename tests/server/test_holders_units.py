@@ -1,4 +1,4 @@
-"""A unit with rows at every holder: the noise is for all of them, and `spent` for the whole unit."""
+"""A unit with rows at every holder: noise for all of them, and `spent` for the whole unit."""
 
 from __future__ import annotations
 

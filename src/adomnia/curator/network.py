@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 from adomnia.curator.answer import Answer
 from adomnia.curator.books import open_journal, state_of
@@ -17,6 +18,7 @@ from adomnia.curator.forecast import cost_of
 from adomnia.curator.graph_policy import GraphSource
 from adomnia.curator.policy import Policy, line_of, read_policy
 from adomnia.engines.edges import EdgeList, NodeList, read_graph
+from adomnia.engines.files import holds
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, least, left, reserve
 from adomnia.mechanisms.graph.measure import Noisy, fit_ascending, measure
@@ -211,13 +213,20 @@ def _refuse_other_promises(policy: Policy, source: GraphSource) -> None:
         )
     if source.nodes is None or not source.public_nodes or not policy.source:
         return
-    nodes, table = (Path(policy.beside(name)) for name in (source.nodes, policy.source))
-    if table.exists() and nodes.exists() and table.samefile(nodes):
+    if holds(_path_of(policy.beside(policy.source)), Path(policy.beside(source.nodes))):
         raise PolicyError(
             "the table's rows are private, and as nodes of the graph they would be public",
             'name a public file of nodes, or hide nodes: neighbors = "node"',
             str(policy.file),
         )
+
+
+def _path_of(source: str) -> str:
+    """The path of a source, also one that an address of Spark names; empty where there is none."""
+    if "://" not in source:
+        return source
+    said = dict(parse_qsl(source.partition("?")[2]))
+    return said.get("path", "").removeprefix("file://")
 
 
 def _no_priors(policy: Policy) -> PolicyError:

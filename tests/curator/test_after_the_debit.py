@@ -93,11 +93,36 @@ RELEASES = [
 @example(pattern=[-740, -740, 740], amount="1")
 def test_every_release_bears_every_noise(how, currency, pattern, amount):
     asked = ["sex", "region", "sex,region"]
-    most = mock.patch.object(release, "MOST_VALUES", 1 << 18)  # else it takes gigabytes
-    with opened() as database, far_tails(pattern), most:
+    with opened() as database, far_tails(pattern):
         planned = database.plan_release(marginals=asked, **{currency: Fraction(amount)}, **how)
-        made = database.release(planned)
+        with mock.patch.object(release, "MOST_VALUES", 1 << 18):  # else it takes gigabytes
+            made = database.release(planned)
     for subset, table in made.tables.items():
         assert np.isfinite(table.astype(float)).all()
         assert np.isfinite(made.margins[subset]).all()
         assert (made.margins[subset] >= 0).all()
+
+
+def test_records_of_noise_alone_are_refused_before_they_are_paid():
+    with opened() as database:
+        with pytest.raises(adomnia.QuestionError, match="noise alone"):
+            database.plan_release(marginals=["sex", "region"], epsilon=Fraction(1, 10**9))
+        assert database.budget()["data"]["spent"] == "0"
+        database.plan_release(marginals=["sex"], epsilon=Fraction(1, 10**9), unbiased=True)
+
+
+@pytest.mark.parametrize("neighbors", ["edge", "node"])
+@settings(max_examples=6)
+@given(pattern=PATTERNS, amount=some.sampled_from(AMOUNTS[1:]))
+@example(pattern=[740], amount="1/1000")
+@example(pattern=[-740], amount="1/1000")
+def test_every_question_about_a_graph_bears_every_noise(neighbors, pattern, amount):
+    with TemporaryDirectory() as folder:
+        Path(folder, "edges.txt").write_text("".join(f"{i} {i * i % 30}\n" for i in range(90)))
+        graph = f'[graph]\nedges = "edges.txt"\nids = [0, 29]\nneighbors = "{neighbors}"\n'
+        bound = "degree_bound = 9\n" if neighbors == "node" else ""
+        policy = Path(folder, "adomnia.toml")
+        policy.write_text(f"[privacy]\nepsilon = 1e30\nconfirmed = true\n{graph}{bound}")
+        with adomnia.open_graph(policy) as network, far_tails(pattern):
+            for asked in ("edges", "triangles", "2-stars", "9-stars", "degree sequence"):
+                check(network.session().ask(asked, Fraction(amount)))

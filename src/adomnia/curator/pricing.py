@@ -44,7 +44,8 @@ def _is_covered(mechanism: Mechanism[Any], table: Table, neighbors: Neighbors, s
         parts = all(part.covers(_apart(part, table, neighbors, stay)) for part in mechanism.parts)
         return parts and mechanism.hides(held.rows * group, held.groups * group)
     if isinstance(mechanism, MaskedShare):
-        return mechanism.covers(_apart(mechanism.part, table, neighbors, stay))
+        together = neighbors.among(mechanism.holders)
+        return mechanism.covers(_apart(mechanism.part, table, together, stay))
     if isinstance(mechanism, LargestCount | AboveBar):
         return mechanism.most == neighbors.most and mechanism.rows >= neighbors.moves
     if isinstance(mechanism, AuctionPrice):

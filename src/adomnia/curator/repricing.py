@@ -199,7 +199,8 @@ class Repricing:
         if isinstance(part.event, events.SmoothNoise) and isinstance(contribution, Ranked):
             contribution = replace(contribution, edge="min")  # it was priced for so many rows
         measurement = measurement_from(part.record["measurement"])
-        found = plain(contribution, self._setting(part, measurement), self.policy.neighbors)
+        neighbors = self.policy.neighbors.among(part.record["mechanism"].get("holders", 1))
+        found = plain(contribution, self._setting(part, measurement), neighbors)
         apart = part.event.sensitivity
         return Growth(found.l1 / apart, found.l2_squared / _squared(apart))
 

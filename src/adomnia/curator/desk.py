@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -96,7 +96,7 @@ class Desk:
                     own = name == analyst and "readings" in body
                     found = self._recall(name, receipt, body) if own else ()
                     for known in (*found, *released(self.policy, body.get("marginals", ()))):
-                        recalled.memory.add(known)
+                        recalled.memory.add(replace(known, receipt=receipt))
             recalled.counts[name] = looked + len(answers)
         return recalled.memory
 

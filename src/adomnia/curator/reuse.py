@@ -48,6 +48,7 @@ class Known:
     reading: Reading
     selected: tuple[tuple[object, ...], ...] | None = None
     single: bool = False
+    receipt: str = ""
 
 
 class Memory:
@@ -86,20 +87,23 @@ def _spread(reading: Reading, noise: Noise) -> float:
     return int(reading.terms.max(initial=0)) * _variance(noise)
 
 
-def reuse(plan: Plan, memory: Memory) -> Readings | None:
-    """Readings for the plan from what is known already; None where something is missing."""
+def reuse(plan: Plan, memory: Memory) -> tuple[Readings, tuple[str, ...]] | None:
+    """Readings for the plan from what is known already, and the receipts that it was told under;
+    None where something is missing."""
     parts: list[Reading] = []
     selections: list[_Selected] = []
+    receipts: list[str] = []
     for step in plan.steps:
-        tried = (_serve(plan, step, known) for known in memory.candidates(plan, step))
-        found = next((served for served in tried if served is not None), None)
-        if found is None:
+        tried = ((known, _serve(plan, step, known)) for known in memory.candidates(plan, step))
+        known, found = next((pair for pair in tried if pair[1] is not None), (None, None))
+        if known is None or found is None:
             return None
         parts.append(found[0])
         selections.append(found[1])
+        receipts.append(known.receipt)
     if not parts or any(keys != selections[0] for keys in selections):
         return None  # groups selected on two occasions need not be the same ones
-    return Readings(tuple(parts), selections[0])
+    return Readings(tuple(parts), selections[0]), tuple(dict.fromkeys(receipts))
 
 
 def agreeing(plan: Plan, found: Readings) -> Readings:

@@ -20,7 +20,16 @@ from adomnia.curator.reuse import agreeing, reuse
 from adomnia.curator.selecting import Above, Chosen, Door
 from adomnia.curator.watch import Watch
 from adomnia.errors import QuestionError, ReusedKeyError
-from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, least, left, reserve
+from adomnia.ledger.reserve import (
+    Budgets,
+    Granted,
+    Reservation,
+    answered,
+    least,
+    left,
+    repeated,
+    reserve,
+)
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Event, Free
 from adomnia.privacy.loss import Amount, exact
@@ -73,13 +82,15 @@ class Session:
         plan = self._plan(sql, asked)
         watch.stage("planned")
         version, shape = self.desk.version(), plan.shape  # of before the data is read
-        known = reuse(plan, self.desk.known(self.analyst))
-        if known is not None:
-            known = agreeing(plan, known)
-        event: Event = Free() if known is not None else plan.event
+        again = reuse(plan, self.desk.known(self.analyst))
+        if again is not None and not self._is_answered(key):
+            granted = repeated(self.desk.journal, self.analyst, self.name, again[1], self.budgets)
+            watch.stage("paid")
+            watch.tell("answered")
+            return self._answer(plan, agreeing(plan, again[0]), confidence, granted, (REUSED,))
         request = json.dumps([*asked.told, confidence])
         booking = Reservation(
-            self.analyst, self.name, key, sql, event, request, plan.priors, plan.measured,
+            self.analyst, self.name, key, sql, plan.event, request, plan.priors, plan.measured,
             self.desk.knowledge.promise,
         )  # fmt: skip
         granted = reserve(self.desk.journal, booking, self.budgets)
@@ -89,14 +100,18 @@ class Session:
                 raise ReusedKeyError("this key was used under another policy", "use a new key")
             found = reading.from_json(granted.answer)
             return self._answer(plan, found, confidence, granted, (REPEATED,))
-        notes = () if known is None else (REUSED,)
-        if known is None:
-            with watch.running():
-                known = self._take(plan)
+        with watch.running():
+            known = self._take(plan)
         record = {**reading.to_json(known), "version": version, "shape": shape}
         answered(self.desk.journal, granted.receipt, record)
         watch.tell("answered")
-        return self._answer(plan, known, confidence, granted, notes)
+        return self._answer(plan, known, confidence, granted, ())
+
+    def _is_answered(self, key: str | None) -> bool:
+        """Whether this key has an answer already, which it then gets again."""
+        account = self.desk.journal.account()
+        paid = account.find(self.analyst, key)
+        return paid is not None and account.is_answered(paid.receipt)
 
     def bind(self, sql: str) -> Question:
         """The question that a statement asks; reads no data and spends nothing."""

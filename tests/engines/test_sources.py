@@ -252,6 +252,43 @@ def test_parquet_with_a_type_in_each_file(case, tmp_path, opened):
     assert exact(engine, "SELECT SUM(id) FROM people")
 
 
+def test_old_moments_of_twelve_bytes(tmp_path, opened):
+    """INT96 holds days of some five million years, which no 64 bits of microseconds do."""
+    plain = dt.datetime(2020, 2, 3, 4, 5, 6, 789)
+    pq.write_table(
+        pa.table({"id": [1, 2, 3], "day": pa.array([plain, dt.datetime(2020, 7, 8), plain])}),
+        tmp_path / "old.parquet", use_deprecated_int96_timestamps=True, compression="none",
+        use_dictionary=False, write_statistics=False,
+    )  # fmt: skip
+    data = (tmp_path / "old.parquet").read_bytes()
+    nanos = ((4 * 60 + 5) * 60 + 6) * 10**9 + 789_000
+    old = nanos.to_bytes(8, "little") + (2440588 + 18295).to_bytes(4, "little")
+    assert data.count(old) == 2
+    for bad in (b"\xff" * 12, b"\xff" * 8 + b"\0" * 4, b"\0" * 8 + b"\xff\xff\xff\x7f"):
+        write(tmp_path / "people.parquet", data.replace(old, bad, 1))
+        engine = opened(tmp_path / "people.parquet")
+        assert count(engine) == 3
+        assert count(engine, "day = DATE '2020-02-03'") == count(engine, "day > DATE '2020-07-07'")
+        undeclared = opened(tmp_path / "people.parquet", {"id": DOMAINS["id"]})
+        table = Table("people", {"id": Attribute("id", DOMAINS["id"])})
+        sql = "SELECT COUNT(*) FROM people WHERE day = '2020-02-03 04:05:06.000789'"
+        assert exact(undeclared, sql, table) == [[[1]]]
+
+
+def test_bytes_of_a_fixed_length_are_what_the_file_says(tmp_path, opened):
+    path, told = tmp_path / "people.parquet", "01234567-89ab-cdef-0123-456789abcdef"
+    duckdb.connect().execute(
+        f"COPY (SELECT 1 AS id, '{told}'::UUID AS u, INTERVAL '1 month 2 days' AS i, "
+        f"'{{}}'::JSON AS j, 'a'::ENUM('a') AS e, '\\xff'::BLOB AS b) TO '{path}'"
+    )
+    engine = opened(path, {"id": DOMAINS["id"]})
+    table = Table("people", {"id": Attribute("id", DOMAINS["id"])})
+    wanted = {"u": told, "i": "1 month 2 days", "j": "{}", "e": "a", "b": "\\xFF"}
+    for name, text in wanted.items():
+        sql = f"SELECT COUNT(*) FROM people WHERE {name} = '{text}'"
+        assert exact(engine, sql, table) == [[[1]]], name
+
+
 def test_every_type_of_column_can_be_declared_as_anything(tmp_path, opened):
     values = ["1::TINYINT", "1::UHUGEINT", "1::HUGEINT", "1.5::FLOAT", "1::DECIMAL(38,37)", "TRUE",
               "'x'", "'a'::BLOB", "DATE '2020-01-01'", "TIME '10:00'", "TIMESTAMP '2020-01-01'",

@@ -281,9 +281,12 @@ def test_promises_that_do_not_go_with_exact_releases(place: Place, privacy: str)
 def test_bounded_neighbours_share_the_number_of_rows(place: Place) -> None:
     database = place.open(privacy="epsilon = 10\nneighbors = 'bounded'")
     database.add_prior("SELECT a, COUNT(*) AS n FROM people WHERE sex = 'F' GROUP BY a")
-    with pytest.raises(QuestionError, match="already public"):  # the men are what is left
-        sensitivity(database, "SELECT COUNT(*) AS n FROM people WHERE sex = 'M'")
+    men = "SELECT COUNT(*) AS n FROM people WHERE sex = 'M'"
+    assert sensitivity(database, men) == (1, True)  # a row may have no listed sex
     assert sensitivity(database, CELLS)[0] >= 2
+    database.add_prior("SELECT COUNT(*) AS n FROM people")
+    with pytest.raises(QuestionError, match="already public"):  # the men are what is left
+        sensitivity(database, men)
 
 
 def test_a_universe_is_refused_outside_of_it(place: Place) -> None:

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from adomnia.priors.lattice.kernel import eliminate, fixed, kernel, series_classes, triangular
+from adomnia.priors.lattice.kernel import eliminate, kernel, series_classes, triangular
+from adomnia.priors.lattice.vanishing import fixed
 
 
 def margins(shape, sets):

@@ -13,7 +13,7 @@ from adomnia.priors.known import Known
 from adomnia.privacy import sensitivity as plain
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.proposal import contribution_of
-from adomnia.queries.measurement import Measurement, Quantile
+from adomnia.queries.measurement import Counts, Measurement, Quantile, Sum
 
 if TYPE_CHECKING:
     from adomnia.priors.layout import Layout
@@ -56,6 +56,9 @@ def _induced(
     """The largest difference between induced neighbours, `group` of them in a row."""
     from adomnia.priors.layout import lay_out  # noqa: PLC0415 (needs SciPy: slow to import)
 
+    if _is_published(measurement, setting, known):
+        nothing = Fraction(0)
+        return plain.Sensitivity(nothing, nothing, True, f"{PUBLIC}: it was released itself")
     layout = lay_out(known, measurement, setting.where, setting.keys)
     if outputs is not None:
         layout = layout.only(outputs)
@@ -69,6 +72,19 @@ def _induced(
     return plain.Sensitivity(
         l1.upper * worth * group, l2.upper * (worth * group) ** 2, exact, argument
     )
+
+
+def _is_published(measurement: Measurement, setting: plain.Setting, known: Known) -> bool:
+    """Whether every number that is measured was released, as it stands, over the same cells."""
+    told: set[Counts | Sum] = set()
+    for release in known.published:
+        same = release.where == setting.where and {*release.keys} == {*setting.keys}
+        if same and not release.rounded:
+            loose = {release.measurements[place] for place in release.loose}
+            told.update(m for m in release.measurements if m not in loose)
+    if isinstance(measurement, Counts):
+        return all(Counts((part,)) in told for part in measurement.conditions)
+    return measurement in told
 
 
 def bound(layout: Layout, norm: Norm, known: Known) -> Bound:
@@ -110,9 +126,10 @@ def _grouped(layout: Layout, norm: Norm, most: int) -> Fraction:
 
 def refuse_hopeless(found: plain.Sensitivity, alone: plain.Sensitivity) -> None:
     """Refuse a bound so far above what one row does `alone` that an answer would be noise."""
-    if found.exact or found.l1 <= HOPELESS * alone.l1:
+    each = alone.l1 or Fraction(1)  # where nothing moves alone, units are compared
+    if found.exact or found.l1 <= HOPELESS * each:
         return
-    rows = int(found.l1 / alone.l1)
+    rows = int(found.l1 / each)
     many = f"{rows:,}" if rows < 10**9 else "more than a billion"
     raise NotAllowedError(
         "what is public ties people together: as far as can be proven, a change of one person "

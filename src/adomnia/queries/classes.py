@@ -68,7 +68,7 @@ def classes(features: tuple[Expr, ...], nullable: frozenset[str]) -> Classes | N
 
 def _coded(feature: Expr, axes: dict[str, tuple[Any, ...]]) -> tuple[Codes, tuple[Any, ...]]:
     """The feature over its own columns, laid along their axes, and the values that it takes."""
-    own = [column.name for column in columns(feature)]
+    own = list(dict.fromkeys(column.name for column in columns(feature)))
     places: dict[Any, int] = {}
     codes = [
         places.setdefault(_marked(evaluate(feature, dict(zip(own, row, strict=True)))), len(places))

@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Elimination", "Series", "eliminate", "fixed", "kernel", "series_classes", "triangular"]
+__all__ = ["Elimination", "Series", "eliminate", "kernel", "series_classes", "triangular"]
 
 Row = dict[int, int]
 Integers = NDArray[np.int64]
 LARGEST = 1 << 62
-PRIME = (1 << 61) - 1
-SPREAD = 0x9E3779B97F4A7C15
 
 
 @dataclass(frozen=True)
@@ -96,38 +94,6 @@ def series_classes(matrix: Any) -> Series:
         by_move.setdefault((sign * columns[cell]).tobytes(), []).append((cell, sign))
     classes = [[(cell, sign * found[0][1]) for cell, sign in found] for found in by_move.values()]
     return Series(classes, np.flatnonzero(~moving).tolist())
-
-
-def fixed(matrix: Any) -> list[int]:
-    """The cells that are zero on the whole kernel, without the kernel's basis.
-
-    Residues of one kernel vector show which cells can be fixed; those are then worked out.
-    """
-    found = eliminate(matrix)
-    residues = [0] * found.cells
-    for place, cell in enumerate(found.free):
-        residues[cell] = pow(SPREAD, place + 1, PRIME)
-    for cell, row, _ in reversed(found.steps):
-        residues[cell] = sum(factor * residues[other] for other, factor in row.items()) % PRIME
-    likely = {cell for cell, residue in enumerate(residues) if not residue}
-    needed, used = set(likely), []
-    for cell, row, _ in found.steps:
-        if cell in needed:
-            needed.update(row)
-            used.append((cell, row))
-    through: dict[int, Row] = {cell: {cell: 1} for cell in found.free if cell in needed}
-    for cell, row in reversed(used):
-        through[cell] = _combined(row, through)
-    return sorted(cell for cell in likely if not through.get(cell))
-
-
-def _combined(row: Row, through: dict[int, Row]) -> Row:
-    """The row, with every cell written through free cells."""
-    total: Row = {}
-    for cell, factor in row.items():
-        for free, times in through[cell].items():
-            total[free] = total.get(free, 0) + factor * times
-    return {free: times for free, times in total.items() if times}
 
 
 def triangular(lattice: Integers) -> tuple[Integers, list[int]]:

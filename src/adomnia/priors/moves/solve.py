@@ -10,6 +10,7 @@ import numpy as np
 
 from adomnia.priors.bound import Bound, Norm
 from adomnia.priors.effort import Effort
+from adomnia.priors.moves.asked import unknown_part
 from adomnia.priors.moves.cycles import longest_cycle
 from adomnia.priors.moves.element import Element, value
 from adomnia.priors.moves.graph import blocks, orient
@@ -30,6 +31,8 @@ WITNESSES = 12
 LEAST = 50_000_000
 """Steps that are allowed for a check of a witness, and for the range, whatever was spent."""
 
+DETERMINED = "determined by what is public"
+
 Witness = dict[int, int]
 
 
@@ -42,7 +45,10 @@ def solve(system: System, asked: Any, norm: Norm = 1, *, effort: Effort | None =
     """
     if norm not in (1, 2):
         raise ValueError("norm 1 sums absolute values, norm 2 squares")
-    effort, question = effort or Effort(), whole(asked)
+    exact = [row for row in range(len(system.values)) if is_exact(system, row)]
+    effort, question = effort or Effort(), unknown_part(system, whole(asked), exact)
+    if not question.nnz:
+        return Bound(Fraction(0), Fraction(0), DETERMINED)
     known = any(interval is not None for interval in system.values)
     first = effort.part(2 if known else 1)  # the other half is for the values' own bounds
     found = list(_part_bounds(parts(system, question), norm, first))
@@ -68,7 +74,7 @@ def _some(effort: Effort) -> Effort:
 
 def _say(system: System, top: Bound) -> str:
     if top.upper == 0:
-        return "determined by what is public"
+        return DETERMINED
     return top.argument if system.matrix.shape[0] else "nothing known"
 
 

@@ -17,9 +17,10 @@ from scipy import sparse
 
 from adomnia.priors.bound import Norm
 from adomnia.priors.effort import STEPS, Effort
-from adomnia.priors.lattice.kernel import eliminate, fixed
+from adomnia.priors.lattice.kernel import eliminate
 from adomnia.priors.lattice.lifting import Limit, TooLarge
 from adomnia.priors.lattice.points import Region, enumerate_points, region, tighten
+from adomnia.priors.lattice.vanishing import fixed
 from adomnia.priors.system import System, whole
 from adomnia.priors.tables import certificate
 from adomnia.priors.tables.contradiction import Contradiction, check

@@ -7,12 +7,13 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 FROM := pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types contracts slow bench figures lock picture clean
+.PHONY: help demo test lint types contracts slow adversary bench figures lock picture clean
 
 help:
 	@echo "make demo    a made-up census, five questions, private answers (from nothing)"
 	@echo "make test    lint, types, contracts and tests, with all they need"
 	@echo "make slow    the tests that take minutes"
+	@echo "make adversary  200,000 uses of neighbouring tables, and planted faults (an hour)"
 	@echo "make bench   the benchmarks"
 	@echo "make figures every claim of the five papers, run: build/papers.html"
 	@echo "make lock    requirements.lock anew; make picture: the picture in the README"
@@ -36,6 +37,9 @@ contracts: .venv/.tests
 
 slow: .venv/.tests
 	$(BIN)/python -m pytest -q -m slow
+
+adversary: .venv/.tests
+	$(BIN)/python -m tests.adversary --faults $(ARGS)
 
 bench: .venv/.tests
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

@@ -1,13 +1,16 @@
-"""`python -m tests.adversary --triples N --seed S`."""
+"""A second opinion: `python -m tests.adversary --triples N --seed S`."""
 
 from __future__ import annotations
 
 import argparse
 import secrets
 import time
+from collections import defaultdict
 
-from tests.adversary import sql
-from tests.adversary.seams import install
+from tests.adversary.pairs import Tally
+from tests.adversary.parts import PARTS, Task, whole, work
+
+SHOWN = 3
 
 
 def main() -> int:
@@ -15,24 +18,52 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.adversary", description=__doc__)
     parser.add_argument("--triples", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--relation", default=None)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--part", choices=sorted(PARTS), default=None)
     parser.add_argument("--world", type=int, default=0)
+    parser.add_argument("--faults", action="store_true", help="plant faults, and see who notices")
     given = parser.parse_args()
     seed = secrets.randbelow(2**32) if given.seed is None else given.seed
-    install()
+    print(f"seed {seed}", flush=True)
     start = time.monotonic()
-    tally = sql.run(seed, given.triples, given.relation, given.world)
-    took = time.monotonic() - start
+    if given.part:
+        tally = work(Task(given.part, seed, given.triples, given.world))
+    else:
+        tally = whole(seed, given.triples, given.jobs)
+    for line in summary(tally, time.monotonic() - start):
+        print(line)
+    broken = bool(tally.failures)
+    if given.faults:
+        from tests.adversary.faults import table  # noqa: PLC0415 (needs nothing else here)
+
+        lines, escaped = table(seed, given.jobs)
+        print("\n".join(lines))
+        broken = broken or escaped
+    return 1 if broken else 0
+
+
+def summary(tally: Tally, took: float) -> list[str]:
+    """What was found, in lines."""
     total = sum(tally.triples.values())
-    print(f"seed {seed}: {total} triples in {took:.0f} s, {total / took:.0f} a second")
-    for part in sorted(tally.triples):
-        print(f"  {part}: {tally.triples[part]} (refused {tally.refused.get(part, 0)})")
-    for label, (found, what) in sorted(tally.worst.items()):
-        print(f"  {label}: {found:.6f}  {what}")
-    for failure in tally.failures[:40]:
-        print("FAIL", failure)
-    print(len(tally.failures), "failures")
-    return 1 if tally.failures else 0
+    lines = [f"{total:,} triples in {took:.0f} s, {total / took:.0f} a second"]
+    lines += [
+        f"  {part}: {tally.triples[part]:,} (refused: {tally.refused.get(part, 0):,})"
+        for part in sorted(tally.triples)
+    ]
+    lines.append("worst ratio of loss to charge, by relation")
+    lines += [f"  {label}: {found:.6f}  {what}" for label, (found, what) in sorted(tally.worst.items())]
+    return lines + told(tally.failures)
+
+
+def told(failures: list[str]) -> list[str]:
+    """Failures, a few of each kind."""
+    kinds: dict[str, list[str]] = defaultdict(list)
+    for failure in failures:
+        kinds[failure.split("] ", 1)[-1][:48]].append(failure)
+    lines = [f"{len(failures)} failures of {len(kinds)} kinds"]
+    for found in kinds.values():
+        lines += [f"FAIL ({len(found)} such) {failure}" for failure in found[:SHOWN]]
+    return lines
 
 
 if __name__ == "__main__":

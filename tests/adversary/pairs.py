@@ -21,7 +21,7 @@ class Seen:
 
     shown: Any
     failure: str
-    spent: dict[str, Fraction]
+    spent: dict[str, Fraction] | None
     ledger: dict[str, Fraction]
     notes: list[Note]
 
@@ -66,11 +66,12 @@ class Tally:
 def use(database: Any, asked: Use, first: Seen | None = None) -> Seen:
     """Use a database under the eyes of a spy; with `first`, noisy values are those of the first."""
     before = spent_in_ledger(database)
-    shown, failure, spent = None, "", {}
+    shown, failure, spent = None, "", None
     with spying(None if first is None else first.notes) as spy:
         try:
             answer = asked(database)
-            shown, spent = visible(answer), dict(getattr(answer, "spent", {}))
+            shown, said = visible(answer), getattr(answer, "spent", None)
+            spent = None if said is None else dict(said)
         except Diverged as error:
             failure = f"diverged: {error}"
         except Exception as error:  # noqa: BLE001 (whatever it is, it must be the same)
@@ -83,7 +84,7 @@ def use(database: Any, asked: Use, first: Seen | None = None) -> Seen:
 def visible(answer: Any) -> dict[str, Any]:
     """All of an answer that an analyst sees, but for the receipt's random name."""
     names = getattr(answer, "__dataclass_fields__", None) or vars(answer)
-    return {name: _plain(getattr(answer, name)) for name in names if name != "receipt"}
+    return {name: _plain(getattr(answer, name)) for name in names if name not in HIDDEN}
 
 
 def _plain(value: Any) -> Any:
@@ -93,11 +94,13 @@ def _plain(value: Any) -> Any:
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(part) for part in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
     if hasattr(value, "items"):
         return _plain(dict(value.items()))
     if hasattr(value, "__dataclass_fields__"):
         return visible(value)
-    return value if isinstance(value, int | str | bool | Fraction | type(None)) else repr(value)
+    return value if isinstance(value, int | float | str | Fraction | None) else repr(value)
 
 
 def judge(tally: Tally, part: str, label: str, what: str, one: Seen, other: Seen) -> None:
@@ -119,7 +122,7 @@ def difference(one: Seen, other: Seen) -> str:
         return f"one fails, or otherwise: {one.failure!r} / {other.failure!r}"
     if one.ledger != other.ledger:
         return f"the ledger was charged {one.ledger} / {other.ledger}"
-    if not one.failure and not _agree(one.spent, one.ledger):
+    if one.spent is not None and not _agree(one.spent, one.ledger):
         return f"the answer says {one.spent}, the ledger {one.ledger}"
     keyed = any(note.kind == "keys" for note in one.notes)
     for name in one.shown or {}:
@@ -161,5 +164,7 @@ def compared(
             return  # one neighbour is enough to show it
 
 
+HIDDEN = ("receipt", "prospect")
+"""A random name; and the plan of a release, which was made without the data."""
 EARLY = ("QuestionError", "NotAllowedError", "PolicyError")
 """Refusals: they come before anything is read, and one in ten is compared all the same."""

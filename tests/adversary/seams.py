@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -131,9 +132,29 @@ def spying(first: list[Note] | None = None) -> Iterator[Spy]:
     spy = Spy(first)
     _now.append(spy)
     try:
-        yield spy
+        with steady():
+            yield spy
     finally:
         _now.pop()
+
+
+@contextmanager
+def steady() -> Iterator[None]:
+    """The same bits again in every use: whatever else is drawn, to round or to sort, is alike."""
+    system, chance = import_module(f"{ROOM}.randomness").SYSTEM, Random(1)
+
+    def words(n: int) -> Any:
+        return np.frombuffer(chance.randbytes(8 * n), np.uint64)
+
+    names = {"words": words, "integer": lambda bits: chance.getrandbits(bits) if bits else 0,
+             "below": chance.randrange}  # fmt: skip
+    for name, draw in names.items():
+        setattr(system, name, draw)
+    try:
+        yield
+    finally:
+        for name in names:
+            delattr(system, name)
 
 
 def install() -> None:

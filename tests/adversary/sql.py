@@ -27,7 +27,7 @@ def opened(world: World, tables: list[Rows], form: str) -> Iterator[list[Any]]:
         yield [stack.enter_context(adomnia.open(file)) for file in files]
 
 
-def run(seed: int, triples: int, name: str | None = None, first: int = 0) -> Tally:
+def run(seed: int, triples: int, first: int = 0, name: str | None = None) -> Tally:
     """At least so many triples, of worlds drawn from the seed."""
     tally, number = Tally(), first
     while sum(tally.triples.values()) < triples:
@@ -43,10 +43,12 @@ def run(seed: int, triples: int, name: str | None = None, first: int = 0) -> Tal
     return tally
 
 
-def ask_all(tally: Tally, part: str, world: World, databases: list[Any], chance: Any) -> None:
+def ask_all(  # noqa: PLR0913, PLR0917 (all of a world)
+    tally: Tally, part: str, world: World, databases: list[Any], chance: Any, many: int = STATEMENTS
+) -> None:
     """Many statements of one world; the price rises, so that no answer serves a later one."""
     grammar = Grammar(world, chance)
-    for number in range(STATEMENTS):
+    for number in range(many):
         sql = grammar.statement()
         terms = price(world, number, chance)
         label = world.relation.label + (" rho" if "rho" in terms else "")

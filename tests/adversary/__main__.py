@@ -34,7 +34,7 @@ def main() -> int:
         print(line)
     broken = bool(tally.failures)
     if given.faults:
-        from tests.adversary.faults import table  # noqa: PLC0415 (needs nothing else here)
+        from tests.adversary.faults import table
 
         lines, escaped = table(seed, given.jobs)
         print("\n".join(lines))
@@ -45,13 +45,19 @@ def main() -> int:
 def summary(tally: Tally, took: float) -> list[str]:
     """What was found, in lines."""
     total = sum(tally.triples.values())
-    lines = [f"{total:,} triples in {took:.0f} s, {total / took:.0f} a second"]
+    rate = total / max(tally.seconds, 1e-9)
+    lines = [
+        f"{total:,} triples in {took:.0f} s, {total / took:.0f} a second; "
+        f"{rate:.0f} for each second of a processor"
+    ]
     lines += [
         f"  {part}: {tally.triples[part]:,} (refused: {tally.refused.get(part, 0):,})"
         for part in sorted(tally.triples)
     ]
     lines.append("worst ratio of loss to charge, by relation")
-    lines += [f"  {label}: {found:.6f}  {what}" for label, (found, what) in sorted(tally.worst.items())]
+    lines += [
+        f"  {label}: {found:.6f}  {what}" for label, (found, what) in sorted(tally.worst.items())
+    ]
     return lines + told(tally.failures)
 
 

@@ -93,7 +93,9 @@ def number(name: str, low: int, size: int, chance: Chance) -> Column:
         whole = c.choice([low, high, c.choice(spread), c.choice(spread)])
         if stored == "int64":
             return whole
-        inside = float(whole) if step == "1" or whole == high else whole + c.choice([0.0, 0.5, 0.25])
+        inside = (
+            float(whole) if step == "1" or whole == high else whole + c.choice([0.0, 0.5, 0.25])
+        )
         return inside if stored == "double" else f"{inside:g}"
 
     return Column(name, stored, "number", lines + _nullable(chance), (low, size), step, usual)

@@ -26,58 +26,58 @@ class Grammar:
         """The columns of these kinds."""
         return [col.name for col in self.world.columns if col.kind in kinds]
 
+    def one(self, *texts: str) -> str:
+        """One of the texts, each as likely."""
+        return self.chance.choice(texts)
+
     def pick(self, *ways: Callable[[], str]) -> str:
         """One of the ways, each as likely."""
         return self.chance.choice(ways)()
 
     def number(self, depth: int = 2) -> str:
         """A numeric expression over a row."""
-        column = self.chance.choice([*self.names("number"), *self.names("number"), "zip"])
+        column = self.one(*self.names("number"), *self.names("number"), "zip")
         if depth <= 0:
-            return self.chance.choice([column, column, column, self.chance.choice(NUMBERS)])
-        deeper = depth - 1
+            return self.one(column, column, column, self.one(*NUMBERS))
 
-        def two() -> tuple[str, str]:
-            return self.number(deeper), self.number(deeper)
+        def inner() -> str:
+            return self.number(depth - 1)
+
+        def test() -> str:
+            return self.truth(depth - 1)
 
         return self.pick(
             lambda: column,
             lambda: column,
-            lambda: self.chance.choice(NUMBERS),
-            lambda: self.chance.choice(HUGE) if self.chance.random() < 0.5 else "1",
-            lambda: "({} {} {})".format(
-                self.number(deeper), self.chance.choice("+-*/%"), self.number(deeper)
-            ),
-            lambda: "({0} {1} {2})".format(
-                column, self.chance.choice("+-*/%"), self.chance.choice(NUMBERS)
-            ),
-            lambda: f"{self.chance.choice(['ABS', 'FLOOR', 'CEIL', 'ROUND', 'SIGN'])}({self.number(deeper)})",
-            lambda: "LEAST({}, {})".format(*two()),
-            lambda: "GREATEST({}, {})".format(*two()),
-            lambda: f"{self.chance.choice(['SQRT', 'LN'])}({column})",
+            lambda: self.one(*NUMBERS),
+            lambda: self.one("1", self.one(*HUGE)),
+            lambda: f"({inner()} {self.one(*'+-*/%')} {inner()})",
+            lambda: f"({column} {self.one(*'+-*/%')} {self.one(*NUMBERS)})",
+            lambda: f"{self.one('ABS', 'FLOOR', 'CEIL', 'ROUND', 'SIGN')}({inner()})",
+            lambda: f"{self.one('LEAST', 'GREATEST')}({inner()}, {inner()})",
+            lambda: f"{self.one('SQRT', 'LN')}({column})",
+            lambda: f"EXP({column} / 100)",
             lambda: f"POWER({column}, 2)",
-            lambda: f"COALESCE({self.number(deeper)}, {self.chance.choice(NUMBERS)})",
-            lambda: "(COALESCE({}, {}) + 1000)".format(column, self.chance.choice(NUMBERS)),
-            lambda: f"NULLIF({self.number(deeper)}, {self.chance.choice(NUMBERS)})",
-            lambda: f"CASE WHEN {self.truth(deeper)} THEN {self.number(deeper)} END",
-            lambda: "CASE WHEN {} THEN {} ELSE {} END".format(self.truth(deeper), *two()),
-            lambda: f"EXTRACT({self.chance.choice(['year', 'month', 'day', 'dow', 'quarter'])} FROM seen)",
-            lambda: f"(seen - {self.chance.choice(DAYS[:1])})",
-            lambda: f"LENGTH({self.chance.choice(self.names('list'))})",
-            lambda: f"CAST({self.number(deeper)} AS INTEGER)",
+            lambda: f"COALESCE({inner()}, {self.one(*NUMBERS)})",
+            lambda: f"(COALESCE({column}, {self.one(*NUMBERS)}) + 1000)",
+            lambda: f"NULLIF({inner()}, {self.one(*NUMBERS)})",
+            lambda: f"CASE WHEN {test()} THEN {inner()} END",
+            lambda: f"CASE WHEN {test()} THEN {inner()} ELSE {inner()} END",
+            lambda: f"EXTRACT({self.one('year', 'month', 'day', 'dow', 'quarter')} FROM seen)",
+            lambda: f"(seen - {DAYS[0]})",
+            lambda: f"LENGTH({self.one('sex', 'ill')})",
+            lambda: f"CAST({inner()} AS INTEGER)",
             lambda: f"(-{column})",
         )
 
     def word(self) -> str:
         """A text expression over a row."""
-        column = self.chance.choice(["sex", "ill"])
+        column = self.one("sex", "ill")
         return self.pick(
             lambda: column,
             lambda: column,
-            lambda: f"UPPER({column})",
-            lambda: f"LOWER({column})",
-            lambda: f"TRIM({column})",
-            lambda: f"LEFT({column}, 1)",
+            lambda: f"{self.one('UPPER', 'LOWER', 'TRIM')}({column})",
+            lambda: f"{self.one('LEFT', 'RIGHT')}({column}, 1)",
             lambda: f"SUBSTRING({column}, 2, 1)",
             lambda: f"COALESCE({column}, 'F')",
             lambda: f"NULLIF({column}, 'F')",
@@ -87,57 +87,63 @@ class Grammar:
 
     def truth(self, depth: int = 1) -> str:
         """A condition on a row."""
-        compare = self.chance.choice(["=", "<>", "<", "<=", ">", ">="])
-        deeper = depth - 1
+        compare = self.one("=", "<>", "<", "<=", ">", ">=")
+        words, codes = self.one("sex", "ill", "city"), ("1", "2", "3", "4", "7")
+        columns = [col.name for col in self.world.columns if col.kind != "unit"]
         leaves = (
-            lambda: f"{self.number(0)} {compare} {self.chance.choice(NUMBERS)}",
-            lambda: f"{self.chance.choice(['sex', 'ill', 'city'])} = {self.chance.choice(LETTERS)}",
-            lambda: f"{self.chance.choice(['sex', 'ill'])} {self.chance.choice(['=', '<>'])} {self.chance.choice(LETTERS)}",
-            lambda: f"sex {self.chance.choice(['IN', 'NOT IN'])} ('F', 'zz')",
-            lambda: f"zip IN ({', '.join(self.chance.sample(['1', '2', '3', '4', '7'], 2))})",
-            lambda: f"{self.number(0)} {self.chance.choice(['BETWEEN', 'NOT BETWEEN'])} 2 AND 20",
+            lambda: f"{self.number(0)} {compare} {self.one(*NUMBERS)}",
+            lambda: f"{words} {self.one('=', '<>')} {self.one(*LETTERS)}",
+            lambda: f"sex {self.one('IN', 'NOT IN')} ('F', 'zz')",
+            lambda: f"zip IN ({', '.join(self.chance.sample(codes, 2))})",
+            lambda: f"{self.number(0)} {self.one('BETWEEN', 'NOT BETWEEN')} 2 AND 20",
             lambda: "smoker",
-            lambda: f"smoker IS {self.chance.choice(['TRUE', 'NOT TRUE', 'FALSE', 'NULL'])}",
-            lambda: f"{self.chance.choice([col.name for col in self.world.columns if col.kind != 'unit'])} IS {self.chance.choice(['NULL', 'NOT NULL'])}",
-            lambda: f"{self.chance.choice(['sex', 'ill', 'city'])} {self.chance.choice(['LIKE', 'NOT LIKE', 'ILIKE'])} {self.chance.choice(PATTERNS)}",
-            lambda: f"seen {compare} {self.chance.choice(DAYS)}",
-            lambda: f"EXTRACT(month FROM seen) = {self.chance.choice(['1', '12'])}",
-            lambda: self.chance.choice(["TRUE", "1 = 1"]),
+            lambda: f"smoker IS {self.one('TRUE', 'NOT TRUE', 'FALSE', 'NULL')}",
+            lambda: f"{self.one(*columns)} IS {self.one('NULL', 'NOT NULL')}",
+            lambda: f"{words} {self.one('LIKE', 'NOT LIKE', 'ILIKE')} {self.one(*PATTERNS)}",
+            lambda: f"seen {compare} {self.one(*DAYS)}",
+            lambda: f"EXTRACT(month FROM seen) = {self.one('1', '12')}",
+            lambda: self.one("TRUE", "1 = 1"),
         )
         if depth <= 0:
             return self.pick(*leaves)
+
+        def inner() -> str:
+            return self.truth(depth - 1)
+
         return self.pick(
             *leaves,
-            lambda: f"({self.truth(deeper)} AND {self.truth(deeper)})",
-            lambda: f"({self.truth(deeper)} OR {self.truth(deeper)})",
-            lambda: f"NOT ({self.truth(deeper)})",
+            lambda: f"({inner()} {self.one('AND', 'OR')} {inner()})",
+            lambda: f"({inner()} {self.one('AND', 'OR')} {inner()})",
+            lambda: f"NOT ({inner()})",
             lambda: f"{self.number(1)} {compare} {self.number(0)}",
-            lambda: f"CASE WHEN {self.truth(deeper)} THEN {self.truth(deeper)} ELSE {self.truth(deeper)} END",
+            lambda: f"CASE WHEN {inner()} THEN {inner()} ELSE {inner()} END",
         )
 
     def aggregate(self) -> str:
         """One statistic, with or without a FILTER."""
-        share = self.chance.choice(["0", "0.25", "0.5", "0.9", "1"])
+        share = self.one("0", "0.25", "0.5", "0.9", "1")
         units = self.names("unit")
-        counted = self.chance.choice([col.name for col in self.world.columns])
+        column = self.one(*(col.name for col in self.world.columns))
+        spread = self.one("VAR_SAMP", "VAR_POP", "STDDEV", "STDDEV_POP", "VARIANCE")
+        within = f"PERCENTILE_{self.one('CONT', 'DISC')}({share}) WITHIN GROUP"
         ways: list[Callable[[], str]] = [
             lambda: "COUNT(*)",
             lambda: "COUNT(*)",
-            lambda: f"COUNT({counted})",
+            lambda: f"COUNT({column})",
             lambda: f"COUNT({self.number(1)})",
-            lambda: f"COUNT(DISTINCT {self.chance.choice([counted, self.word(), self.number(0)])})",
+            lambda: f"COUNT(DISTINCT {self.one(column, self.word(), self.number(0))})",
             lambda: f"COUNT_IF({self.truth(1)})",
             lambda: f"SUM({self.number(2)})",
             lambda: f"SUM({self.number(2)})",
             lambda: f"SUM({self.number(2)})",
             lambda: f"SUM({self.truth(0)})",
             lambda: f"AVG({self.number(1)})",
-            lambda: f"{self.chance.choice(['VAR_SAMP', 'VAR_POP', 'STDDEV', 'STDDEV_POP', 'VARIANCE'])}({self.number(1)})",
+            lambda: f"{spread}({self.number(1)})",
             lambda: f"MEDIAN({self.number(1)})",
             lambda: f"QUANTILE({self.number(1)}, {share})",
-            lambda: f"PERCENTILE_{self.chance.choice(['CONT', 'DISC'])}({share}) WITHIN GROUP (ORDER BY {self.number(0)} {self.chance.choice(['', 'DESC'])})",
-            lambda: f"{self.chance.choice(['MIN', 'MAX'])}({self.number(1)})",
-            lambda: f"MODE({self.chance.choice([self.word(), 'zip', 'smoker', 'age', self.truth(0)])})",
+            lambda: f"{within} (ORDER BY {self.number(0)} {self.one('', 'DESC')})",
+            lambda: f"{self.one('MIN', 'MAX')}({self.number(1)})",
+            lambda: f"MODE({self.one(self.word(), 'zip', 'smoker', 'age', self.truth(0))})",
             lambda: f"MODE() WITHIN GROUP (ORDER BY {self.word()})",
         ]
         if units:
@@ -150,13 +156,13 @@ class Grammar:
     def key(self) -> str:
         """What a group is of."""
         return self.pick(
-            lambda: self.chance.choice(self.names("list", "flag")),
-            lambda: self.chance.choice(self.names("list", "flag")),
-            lambda: self.word(),
-            lambda: self.chance.choice(["age", "age / 10", "age % 3", "zip % 2", "zip * 2"]),
-            lambda: f"COALESCE({self.chance.choice(['zip', 'age'])}, 3)",
+            lambda: self.one(*self.names("list", "flag")),
+            lambda: self.one(*self.names("list", "flag")),
+            self.word,
+            lambda: self.one("age", "age / 10", "age % 3", "zip % 2", "zip * 2"),
+            lambda: f"COALESCE({self.one('zip', 'age')}, 3)",
             lambda: f"({self.truth(0)})",
-            lambda: f"EXTRACT({self.chance.choice(['year', 'month', 'dow'])} FROM seen)",
+            lambda: f"EXTRACT({self.one('year', 'month', 'dow')} FROM seen)",
             lambda: "DATE_TRUNC('month', seen)",
         )
 
@@ -167,19 +173,19 @@ class Grammar:
             return "people", []
         if roll < 0.8:
             return f"(SELECT * FROM people WHERE {self.truth(1)}) AS t", []
-        join = self.chance.choice(["JOIN", "LEFT JOIN"])
-        return f"people {join} regions USING (zip)", ["zone", "label"]
+        return f"people {self.one('JOIN', 'LEFT JOIN')} regions USING (zip)", ["zone", "label"]
 
-    def statement(self, simple: bool = False) -> str:
+    def statement(self) -> str:
         """One SELECT."""
+        if self.chance.random() < 0.02:
+            rows = f"SELECT *, {self.number(1)} AS x FROM people WHERE {self.truth(0)}"
+            return f"WITH t AS ({rows}) SELECT SUM(x), COUNT(x) FROM t"
         source, more = self.source()
         items = [self.aggregate() for _ in range(self.chance.choice([1, 1, 1, 2, 3]))]
         keys = self._keys(more)
-        if not keys and self.chance.random() < 0.04:
-            return f"WITH t AS (SELECT *, {self.number(1)} AS x FROM people WHERE {self.truth(0)}) SELECT SUM(x), COUNT(x) FROM t"
         named = [f"{item} AS a{i}" for i, item in enumerate(items)]
         if self.chance.random() < 0.1:
-            named.append(f"{items[0]} {self.chance.choice('+-*/')} 2 AS z")
+            named.append(f"{items[0]} {self.one(*'+-*/')} 2 AS z")
         shown = [f"{key} AS k{i}" for i, key in enumerate(keys)]
         text = f"SELECT {', '.join([*shown, *named])} FROM {source}"
         if self.chance.random() < 0.5:
@@ -195,7 +201,7 @@ class Grammar:
             return []
         keys = [self.key() for _ in range(1 if roll < 0.85 else 2)]
         if more and self.chance.random() < 0.5:
-            keys[0] = self.chance.choice(more)
+            keys[0] = self.one(*more)
         if self.world.currency == "epsilon" and self.chance.random() < 0.1:
             keys[0] = "city"
         return keys
@@ -203,9 +209,9 @@ class Grammar:
     def _after(self, items: Sequence[str]) -> str:
         text = ""
         if self.chance.random() < 0.1:
-            text += f" HAVING {items[0]} > {self.chance.choice(['0', '3'])}"
+            text += f" HAVING {items[0]} > {self.one('0', '3')}"
         if self.chance.random() < 0.2:
-            text += f" ORDER BY {self.chance.choice(['a0', 'k0'])} {self.chance.choice(['', 'DESC'])}"
+            text += f" ORDER BY {self.one('a0', 'k0')} {self.one('', 'DESC')}"
         if self.chance.random() < 0.15:
-            text += f" LIMIT {self.chance.choice(['1', '3'])}"
+            text += f" LIMIT {self.one('1', '3')}"
         return text

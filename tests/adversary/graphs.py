@@ -9,7 +9,7 @@ from pathlib import Path
 
 import adomnia
 from tests.adversary import sources
-from tests.adversary.pairs import Tally, compared
+from tests.adversary.pairs import Bench, Stretch, Tally
 
 QUESTIONS = (
     "edges", "edges within party", "edges by party", "nodes by party", "degrees to 3",
@@ -20,14 +20,10 @@ Edges = frozenset[tuple[int, int]]
 Graph = tuple[tuple[tuple[int, str], ...], Edges]
 
 
-def run(seed: int, triples: int, first: int = 0) -> Tally:
-    """At least so many triples."""
-    tally, number = Tally(), first
-    while sum(tally.triples.values()) < triples:
-        chance = random.Random(f"{seed} {number}")
-        tally.where, number = f"world {number}", number + 1
-        _world(tally, chance)
-    return tally
+def run(stretch: Stretch) -> None:
+    """Every question about small graphs."""
+    for chance in stretch.worlds():
+        _world(stretch.tally, chance)
 
 
 def _world(tally: Tally, chance: random.Random) -> None:
@@ -42,19 +38,17 @@ def _world(tally: Tally, chance: random.Random) -> None:
     currency = chance.choice(["epsilon", "epsilon", "rho"])
     with ExitStack() as stack:
         folder = Path(stack.enter_context(sources.room()))
-        files = [
-            _write(folder / str(i), graph, lines, currency) for i, graph in enumerate(graphs)
-        ]
+        files = [_write(folder / str(i), graph, lines, currency) for i, graph in enumerate(graphs)]
         networks = [stack.enter_context(adomnia.open_graph(file)) for file in files]
+        bench = Bench(tally, "graphs", f"graph {kind}", networks)
         for place, question in enumerate(QUESTIONS):
             terms = {currency: f"{chance.choice([1, 4])}.{place:02d}1"}
-            compared(
-                tally, "graphs", f"graph {kind}", networks,
+            bench.compare(
                 lambda network, question=question, terms=terms: network.session().ask(
                     question, **terms
                 ),
                 f"{question} -- {terms}",
-            )  # fmt: skip
+            )
 
 
 def _graph(chance: random.Random, directed: bool) -> Graph:

@@ -94,7 +94,9 @@ def _additive(a: Note, b: Note) -> Loss:
 
 def _matched(a: Note, b: Note, keys: tuple[list[Any], list[Any]]) -> tuple[Note, Note]:
     """Values of the keys that both tables have; of others delta has been paid."""
-    values = [dict(zip(map(repr, k), n.values, strict=True)) for k, n in zip(keys, (a, b))]
+    values = [
+        dict(zip(map(repr, k), n.values, strict=True)) for k, n in zip(keys, (a, b), strict=True)
+    ]
     both = sorted(set(values[0]) & set(values[1]))
     return (
         Note(a.kind, a.scale, [values[0][k] for k in both]),

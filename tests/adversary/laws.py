@@ -155,7 +155,10 @@ def tail(scale: Fraction, distance: int) -> float:
 
 
 def ladder(
-    one: tuple[int, list[int]], other: tuple[int, list[int]], digits: int, rates: tuple[float, float]
+    one: tuple[int, list[int]],
+    other: tuple[int, list[int]],
+    digits: int,
+    rates: tuple[float, float],
 ) -> float:
     """Weights exp(-rate * rung) around the truth, rungs of the given widths: (truth, rungs)."""
     limit = 1 << digits

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 from tests.adversary.judge import SLACK, ratio
 from tests.adversary.seams import Diverged, Note, spent_in_ledger, spying
+
+
+class Caught(Exception):
+    """A failure, where the first one is enough."""
+
 
 Use = Callable[[Any], Any]
 """A use of an open database: it returns what an analyst is shown."""
@@ -35,9 +40,13 @@ class Tally:
     worst: dict[str, tuple[float, str]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     where: str = ""
+    stops: bool = False
+    seconds: float = 0.0
 
     def _fails(self, part: str, label: str, how: str, what: str) -> None:
         self.failures.append(f"[{part}; {label}; {self.where}] {how}: {what}")
+        if self.stops:
+            raise Caught(f"{how}: {what}")
 
     def add(self, part: str, label: str, found: float, what: str) -> None:
         """One triple with its ratio."""
@@ -61,6 +70,25 @@ class Tally:
             if found[0] > self.worst.get(label, (-1.0, ""))[0]:
                 self.worst[label] = found
         self.failures += other.failures
+        self.seconds += other.seconds
+
+
+@dataclass
+class Stretch:
+    """So many triples at least, of worlds drawn from a seed and a number, and what they showed."""
+
+    seed: int
+    triples: int
+    first: int = 0
+    tally: Tally = field(default_factory=Tally)
+
+    def worlds(self) -> Iterator[Random]:
+        """Chance for one world after the other, until there are enough triples."""
+        number = self.first
+        while sum(self.tally.triples.values()) < self.triples:
+            self.tally.where = f"world {number}"
+            yield Random(f"{self.seed} {number}")
+            number += 1
 
 
 def use(database: Any, asked: Use, first: Seen | None = None) -> Seen:
@@ -74,7 +102,7 @@ def use(database: Any, asked: Use, first: Seen | None = None) -> Seen:
             spent = None if said is None else dict(said)
         except Diverged as error:
             failure = f"diverged: {error}"
-        except Exception as error:  # noqa: BLE001 (whatever it is, it must be the same)
+        except Exception as error:
             failure = f"{type(error).__name__}: {error}".replace("\n", " ")
     after = spent_in_ledger(database)
     moved = {name: after[name] - before.get(name, Fraction(0)) for name in after}
@@ -88,23 +116,21 @@ def visible(answer: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, float) and math.isnan(value):
-        return "nan"
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if hasattr(value, "items"):
-        return _plain(dict(value.items()))
+    """The value in lists, dictionaries and texts that can be compared; NaN is like itself."""
     if hasattr(value, "__dataclass_fields__"):
         return visible(value)
-    return value if isinstance(value, int | float | str | Fraction | None) else repr(value)
+    if hasattr(value, "items"):
+        return {key: _plain(part) for key, part in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return value if isinstance(value, int | str | Fraction | None) else repr(value)
 
 
-def judge(tally: Tally, part: str, label: str, what: str, one: Seen, other: Seen) -> None:
+def judge(tally: Tally, named: tuple[str, str], what: str, one: Seen, other: Seen) -> None:
     """Compare what two neighbours showed, and count the triple."""
+    part, label = named
     how = difference(one, other)
     if how:
         tally.differs(part, label, how, what)
@@ -143,25 +169,44 @@ def _agree(spent: dict[str, Fraction], ledger: dict[str, Fraction]) -> bool:
     return said == charged or ("rho" in said and "rho" not in ledger)
 
 
+def _affordable(spent: Mapping[str, Fraction], price: Mapping[str, Any]) -> bool:
+    """Whether an answer cost no more than was offered; a pure loss is worth half its square."""
+    epsilon, rho = spent.get("epsilon", Fraction(0)), spent.get("rho", Fraction(0))
+    if "rho" in price:
+        parts = 8  # a pure loss in several parts: the squares of its parts are not seen here
+        return rho + epsilon**2 / 2 / parts <= Fraction(price["rho"])
+    return rho == 0 and epsilon <= Fraction(price["epsilon"])
+
+
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) < 300 else text[:300] + "…"
 
 
-def compared(
-    tally: Tally, part: str, label: str, databases: Sequence[Any], asked: Use, what: str
-) -> None:
-    """One use of a table and of each of its neighbours."""
-    first = use(databases[0], asked)
-    if first.failure and first.failure.split(":")[0] in EARLY:
-        tally.refused[part] = tally.refused.get(part, 0) + 1
-        return
-    others = [use(database, asked, first) for database in databases[1:]]
-    failed = len(tally.failures)
-    for other in others:
-        judge(tally, part, label, what, first, other)
-        if len(tally.failures) > failed:
-            return  # one neighbour is enough to show it
+@dataclass(frozen=True)
+class Bench:
+    """A table's database and its neighbours', and under which names their triples are counted."""
+
+    tally: Tally
+    part: str
+    label: str
+    databases: Sequence[Any]
+
+    def compare(self, asked: Use, what: str, price: Mapping[str, Any] | None = None) -> None:
+        """One use of each; with a price, no more than that may be charged."""
+        tally, part, label = self.tally, self.part, self.label
+        first = use(self.databases[0], asked)
+        if price is not None and not _affordable(first.spent or {}, price):
+            tally.differs(part, label, f"charged {first.spent} for {price}", what)
+        if first.failure and first.failure.split(":")[0] in EARLY:
+            tally.refused[part] = tally.refused.get(part, 0) + 1
+            return
+        others = [use(database, asked, first) for database in self.databases[1:]]
+        failed = len(tally.failures)
+        for other in others:
+            judge(tally, (part, label), what, first, other)
+            if len(tally.failures) > failed:
+                return  # one neighbour is enough to show it
 
 
 HIDDEN = ("receipt", "prospect")

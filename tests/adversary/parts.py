@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import multiprocessing
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 
 from tests import postgres_server
 from tests.adversary import choices, graphs, priors, releases, servers, sql
-from tests.adversary.pairs import Tally
+from tests.adversary.pairs import Stretch, Tally
 from tests.adversary.seams import install
 
-Run = Callable[[int, int, int], Tally]
+Run = Callable[[Stretch], None]
 APART = 1_000_000
 """Worlds of different tasks are this far apart, so that none is drawn twice."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """How it is run (seed, triples, first world), and its share of a million triples."""
+    """How it is run, its share of a million triples, and how many are one stretch."""
 
     run: Run
     share: int
@@ -70,9 +71,14 @@ def tasks(seed: int, triples: int) -> Iterator[Task]:
 def work(task: Task) -> Tally:
     """One stretch, in whichever process."""
     install()
-    tally = PARTS[task.part].run(task.seed, task.triples, task.first)
+    start = time.process_time()
+    tally = Tally()
+    PARTS[task.part].run(Stretch(task.seed, task.triples, task.first, tally))
     command = f"python -m tests.adversary --seed {task.seed} --part {task.part} --triples 1"
-    tally.failures = [failure.replace("world ", f"{command} --world ") for failure in tally.failures]
+    tally.failures = [
+        failure.replace("world ", f"{command} --world ") for failure in tally.failures
+    ]
+    tally.seconds = time.process_time() - start
     return tally
 
 

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 import adomnia
 from tests.adversary import sources
-from tests.adversary.pairs import Tally, compared
+from tests.adversary.pairs import Bench, Stretch, Tally
 
 SHAPES = ((2, 2), (2, 3), (3, 2), (2, 2, 2), (3, 3), (2, 4))
 NAMES = ("a", "b", "c")
@@ -94,14 +94,10 @@ def induced(table: Table, tables: Sequence[Table]) -> list[Table]:
     return [tuple(a + d for a, d in zip(table, move, strict=True)) for move in kept]
 
 
-def run(seed: int, triples: int, first: int = 0) -> Tally:
-    """At least so many triples."""
-    tally, number = Tally(), first
-    while sum(tally.triples.values()) < triples:
-        chance = random.Random(f"{seed} {number}")
-        tally.where, number = f"world {number}", number + 1
-        _world(tally, chance)
-    return tally
+def run(stretch: Stretch) -> None:
+    """Uses beside exact releases on small domains."""
+    for chance in stretch.worlds():
+        _world(stretch.tally, chance)
 
 
 def _world(tally: Tally, chance: random.Random) -> None:
@@ -132,24 +128,22 @@ def _world(tally: Tally, chance: random.Random) -> None:
             for i, table in enumerate([table, longest, *others])
         ]
         databases = [stack.enter_context(adomnia.open(file)) for file in files]
-        known, label = chance.random() < 0.5, f"induced {public.relation}"
-        late = chance.random() < 0.3
+        bench = Bench(tally, "priors", f"induced {public.relation}", databases)
         registered = [_statement(public, axes) for axes in public.released]
-        if not late:
-            for sql, numbers in registered:
-                compared(tally, "priors", label, databases,
-                         _registering(sql, folder, numbers(table) if known else None),
-                         f"add_prior {sql}")  # fmt: skip
+        if chance.random() < 0.3:
+            what, asked = _use(public, chance, currency, 0)
+            bench.compare(_then(asked, registered), f"{what}, then {public}")
+            return
+        known = chance.random() < 0.5
+        for sql, numbers in registered:
+            values = numbers(table) if known else None
+            bench.compare(_registering(sql, folder, values), f"add_prior {sql}")
         for place in range(USES):
             what, asked = _use(public, chance, currency, place)
-            if late:
-                what, asked = f"{what}, then {registered}", _then(asked, registered, public)
-            compared(tally, "priors", label, databases, asked, what)
-            if late:
-                return
+            bench.compare(asked, what)
 
 
-def _then(asked: Any, registered: Any, public: Public) -> Any:
+def _then(asked: Any, registered: Any) -> Any:
     """A use, and after it the exact releases: the total must cover what they make of it."""
 
     def use(database: Any) -> Any:
@@ -190,19 +184,17 @@ def _use(public: Public, chance: random.Random, currency: str, place: int) -> tu
     amount = f"{chance.choice([1, 3])}.{place:03d}1"
     roll = chance.random()
     if roll < 0.1 and currency == "epsilon" and len(names) == 2:
-        return f"independence at {amount}", lambda database: (
-            database.session().independence("a", "b", amount)
+        return f"independence at {amount}", lambda database: database.session().independence(
+            "a", "b", amount
         )
     if roll < 0.2:
         method = chance.choice(["consistent", "microdata", "fourier", "marginals-lp"])
         terms: dict[str, Any] = {currency: amount, "method": method, "marginals": [names]}
-        return f"release {terms}", lambda database: (
-            database.release(database.plan_release(**terms))
-        )
+        return f"release {terms}", lambda database: database.release(database.plan_release(**terms))
     sql = _sql(public, names, chance)
     terms = {currency if chance.random() < 0.9 else "epsilon": amount}
-    return f"{sql} -- {terms} beside {public}", lambda database: (
-        database.session().ask(sql, **terms)
+    return f"{sql} -- {terms} beside {public}", lambda database: database.session().ask(
+        sql, **terms
     )
 
 

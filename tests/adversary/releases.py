@@ -6,7 +6,7 @@ import random
 from importlib import import_module
 from typing import Any
 
-from tests.adversary.pairs import Tally, compared
+from tests.adversary.pairs import Bench, Stretch
 from tests.adversary.sql import opened
 from tests.adversary.worlds import World
 
@@ -21,33 +21,30 @@ MODELS = (
     ("perceptron", "Perceptron", {}, True),
     ("item_sets", "FrequentItemSets", {}, False),
 )
+RELATIONS = ("unbounded", "bounded", "attribute", "bit", "unit", "bounded unit")
 ATTRIBUTES = ("sex", "ill", "zip", "smoker")
 
 
-def run(seed: int, triples: int, first: int = 0) -> Tally:
-    """At least so many triples of releases."""
-    return _run(seed, triples, first, "releases", release, 12)
+def run(stretch: Stretch) -> None:
+    """Releases by every method."""
+    _run(stretch, "releases", release, 12)
 
 
-def run_models(seed: int, triples: int, first: int = 0) -> Tally:
-    """At least so many triples of fitted models."""
-    return _run(seed, triples, first, "mining", model, 3)
+def run_models(stretch: Stretch) -> None:
+    """Models, all of whose reads are answers."""
+    _run(stretch, "mining", model, 3)
 
 
-def _run(seed: int, triples: int, first: int, part: str, make: Any, each: int) -> Tally:
-    tally, number = Tally(), first
-    while sum(tally.triples.values()) < triples:
-        chance = random.Random(f"{seed} {number}")
-        tally.where, number = f"world {number}", number + 1
-        world = World.drawn(chance, chance.choice(["unbounded", "bounded", "attribute", "bit",
-                                                   "unit", "bounded unit"]))  # fmt: skip
+def _run(stretch: Stretch, part: str, make: Any, each: int) -> None:
+    for chance in stretch.worlds():
+        world = World.drawn(chance, chance.choice(RELATIONS))
         rows = world.table(chance)
         tables = [rows, *(world.neighbour(rows, chance) for _ in range(4))]
         with opened(world, tables, "parquet") as databases:
+            bench = Bench(stretch.tally, part, world.relation.label, databases)
             for _ in range(each):
                 what, asked = make(world, chance)
-                compared(tally, part, world.relation.label, databases, asked, what)
-    return tally
+                bench.compare(asked, what)
 
 
 def release(world: World, chance: random.Random) -> tuple[str, Any]:
@@ -74,6 +71,6 @@ def model(world: World, chance: random.Random) -> tuple[str, Any]:
     features = ["ill", "zip"] if name in ("CategoricalNB", "FrequentItemSets") else numbers
     terms = {"epsilon": chance.choice(["1", "30"])}
     parts = (features, "sex") if target else (features,)
-    return f"{name}({given}).fit({parts}, {terms})", lambda database: (
-        kind(**given).fit(database.session(), *parts, **terms)
+    return f"{name}({given}).fit({parts}, {terms})", lambda database: kind(**given).fit(
+        database.session(), *parts, **terms
     )

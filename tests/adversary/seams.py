@@ -162,7 +162,7 @@ def install() -> None:
     if getattr(sys, "_adomnia_watched", False):
         return
     sys._adomnia_watched = True  # type: ignore[attr-defined]
-    import adomnia.cli.main  # noqa: F401, PLC0415 (so that whoever imports them has done so)
+    import adomnia.cli.main  # noqa: F401 (so that whoever imports them has done so)
 
     for room in IMPORTERS:
         import_module(room)
@@ -234,10 +234,10 @@ def _thinned(_: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _quantile(original: Callable[..., Any]) -> Callable[..., Any]:
-    def call(values: Any, counts: Any, low: int, high: int, target: Any, eta: Any, bits: Any = None):
+    def call(*args: Any) -> Any:
         spy = _now[-1]
         with spy.watched() as inner:
-            point = original(values, counts, low, high, target, eta, Steady())
+            point = original(*args[:6], Steady())
         (chosen,) = [note for note in inner if note.kind == "choose"]
         note = spy.note("quantile", chosen.scale, chosen.values, **chosen.more)
         return spy.output(note, point)

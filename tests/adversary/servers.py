@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import count
@@ -12,7 +11,8 @@ from typing import Any
 import adomnia
 from tests import postgres_server, spark_session
 from tests.adversary import sources
-from tests.adversary.pairs import Tally
+from tests.adversary.grammar import Grammar
+from tests.adversary.pairs import Stretch
 from tests.adversary.sql import ask_all
 from tests.adversary.worlds import Rows, World, plain
 
@@ -23,27 +23,25 @@ TYPES = {
 _serial = count()
 
 
-def run_postgres(seed: int, triples: int, first: int = 0) -> Tally:
-    """At least so many triples on PostgreSQL."""
-    return _run(seed, triples, first, "sql postgres", _postgres, 60)
+def run_postgres(stretch: Stretch) -> None:
+    """Statements on PostgreSQL."""
+    _run(stretch, "sql postgres", _postgres, 60)
 
 
-def run_spark(seed: int, triples: int, first: int = 0) -> Tally:
-    """At least so many triples on Spark."""
-    return _run(seed, triples, first, "sql spark", _spark, 6)
+def run_spark(stretch: Stretch) -> None:
+    """Statements on Spark."""
+    _run(stretch, "sql spark", _spark, 6)
 
 
-def _run(seed: int, triples: int, first: int, part: str, opened: Any, many: int) -> Tally:
-    tally, number = Tally(), first
-    while sum(tally.triples.values()) < triples:
-        chance = random.Random(f"{seed} {number}")
-        tally.where, number = f"world {number}", number + 1
+def _run(stretch: Stretch, part: str, opened: Any, many: int) -> None:
+    for chance in stretch.worlds():
         world = plain(World.drawn(chance))
         rows = world.table(chance)
         tables = [rows, *(world.neighbour(rows, chance) for _ in range(4))]
+        grammar = Grammar(world, chance)
         with opened(world, tables) as databases:
-            ask_all(tally, part, world, databases, chance, many)
-    return tally
+            statements = (grammar.statement() for _ in range(many))
+            ask_all(stretch.tally, part, databases, grammar, statements)
 
 
 @contextmanager

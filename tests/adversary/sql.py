@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,13 @@ from typing import Any
 import adomnia
 from tests.adversary import sources
 from tests.adversary.grammar import Grammar
-from tests.adversary.pairs import Tally, compared
+from tests.adversary.pairs import Bench, Stretch, Tally
 from tests.adversary.worlds import Rows, World, plain
 
 NEIGHBOURS = 6
 STATEMENTS = 60
+FEW = 8
+"""Given statements are asked of many worlds, not of one many times."""
 
 
 @contextmanager
@@ -27,36 +28,34 @@ def opened(world: World, tables: list[Rows], form: str) -> Iterator[list[Any]]:
         yield [stack.enter_context(adomnia.open(file)) for file in files]
 
 
-def run(seed: int, triples: int, first: int = 0, name: str | None = None) -> Tally:
-    """At least so many triples, of worlds drawn from the seed."""
-    tally, number = Tally(), first
-    while sum(tally.triples.values()) < triples:
-        chance = random.Random(f"{seed} {number}")
-        tally.where, number = f"world {number}", number + 1
+def run(stretch: Stretch, name: str | None = None, statements: Sequence[str] = ()) -> None:
+    """Statements of the grammar, or the given ones; of all relations, or of the one named."""
+    for chance in stretch.worlds():
         world = World.drawn(chance, name)
         form = chance.choice(["parquet", "parquet", "parquet", "csv"])
-        world = plain(world) if form == "csv" else world
+        world = plain(world) if form == "csv" or statements else world
         rows = world.table(chance, chance.choice([0.0, 0.15, 0.4]))
         tables = [rows, *(world.neighbour(rows, chance) for _ in range(NEIGHBOURS))]
+        many = FEW if statements else STATEMENTS
+        grammar = Grammar(world, chance)
         with opened(world, tables, form) as databases:
-            ask_all(tally, f"sql {form}", world, databases, chance)
-    return tally
+            asked = (chance.choice(statements or [grammar.statement()]) for _ in range(many))
+            ask_all(stretch.tally, f"sql {form}", databases, grammar, asked)
 
 
-def ask_all(  # noqa: PLR0913, PLR0917 (all of a world)
-    tally: Tally, part: str, world: World, databases: list[Any], chance: Any, many: int = STATEMENTS
+def ask_all(
+    tally: Tally, part: str, databases: list[Any], grammar: Grammar, statements: Iterable[str]
 ) -> None:
     """Many statements of one world; the price rises, so that no answer serves a later one."""
-    grammar = Grammar(world, chance)
-    for number in range(many):
-        sql = grammar.statement()
-        terms = price(world, number, chance)
+    world = grammar.world
+    for number, sql in enumerate(statements):
+        terms = price(world, number, grammar.chance)
         label = world.relation.label + (" rho" if "rho" in terms else "")
-        compared(
-            tally, part, label, databases,
+        Bench(tally, part, label, databases).compare(
             lambda database, sql=sql, terms=terms: database.session().ask(sql, **terms),
             f"{sql} -- {terms}",
-        )  # fmt: skip
+            terms,
+        )
 
 
 def price(world: World, number: int, chance: Any) -> dict[str, Any]:

@@ -19,6 +19,7 @@ HOSTILE: dict[str, list[Any]] = {
     "text": [
         None, "", " ", "NaN", "1e400", "-0.0", "F ", "f", "Zoë", "İ", "ß", "𝔘", "a\tb", "O'Brien",
         "%", "_", "\\", "infinity", "0x1", "1,5", "NULL", "\u200b", "e\u0301", "é", "true",
+        "x\r", "a\rb", "a\nb", 'a"b', "a,b", "0044-03-15 (BC)", "epoch",
     ],
     "bool": [None],
     "date": [None, -719893, -1_000_000, 2_000_000, 0],

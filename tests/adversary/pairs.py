@@ -208,6 +208,12 @@ class Bench:
             if len(tally.failures) > failed:
                 return  # one neighbour is enough to show it
 
+    def alike(self) -> None:
+        """At the end: as many entries in each ledger, and as much left."""
+        seen = [(len(db.ledger()), db.budget()) for db in self.databases]
+        if any(other != seen[0] for other in seen):
+            self.tally.differs(self.part, self.label, f"ledgers differ: {seen}", "all of the world")
+
 
 HIDDEN = ("receipt", "prospect")
 """A random name; and the plan of a release, which was made without the data."""

@@ -118,14 +118,15 @@ def _world(tally: Tally, chance: random.Random) -> None:
     near = induced(table, tables)
     if not near:
         return
-    others = chance.sample(near, min(4, len(near)))
+    others = chance.sample(near, min(3, len(near)))
     longest = max(near, key=lambda t: sum(abs(a - b) for a, b in zip(t, table, strict=True)))
+    rows = [*((t, ()) for t in (table, longest, *others)), *_apart(public, table, chance)]
     currency = chance.choice(["epsilon", "epsilon", "rho"])
     with ExitStack() as stack:
         folder = Path(stack.enter_context(sources.room()))
         files = [
-            _write(folder / str(i), public, table, currency)
-            for i, table in enumerate([table, longest, *others])
+            _write(folder / str(i), public, counts, more, currency)
+            for i, (counts, more) in enumerate(rows)
         ]
         databases = [stack.enter_context(adomnia.open(file)) for file in files]
         bench = Bench(tally, "priors", f"induced {public.relation}", databases)
@@ -141,6 +142,21 @@ def _world(tally: Tally, chance: random.Random) -> None:
         for place in range(USES):
             what, asked = _use(public, chance, currency, place)
             bench.compare(asked, what)
+
+
+def _apart(
+    public: Public, table: Table, chance: random.Random
+) -> list[tuple[Table, tuple[Any, ...]]]:
+    """The same table and a row that no public number counts: it has no listed value there."""
+    if public.relation != "unbounded" or any(not axes for axes in public.released):
+        return []
+    hit: set[int] = set()
+    for axes in public.released:
+        if not hit & set(axes):
+            hit.add(chance.choice(axes))
+    gap = chance.choice([None, "unlisted"])
+    values = [f"v{chance.randrange(size)}" for size in public.shape]
+    return [(table, (tuple(gap if a in hit else v for a, v in enumerate(values)),))]
 
 
 def _then(asked: Any, registered: Any) -> Any:
@@ -187,8 +203,8 @@ def _use(public: Public, chance: random.Random, currency: str, place: int) -> tu
         return f"independence at {amount}", lambda database: database.session().independence(
             "a", "b", amount
         )
-    if roll < 0.2:
-        method = chance.choice(["consistent", "microdata", "fourier", "marginals-lp"])
+    if roll < 0.25:
+        method = chance.choice(["consistent", "consistent", "microdata", "fourier", "marginals-lp"])
         terms: dict[str, Any] = {currency: amount, "method": method, "marginals": [names]}
         return f"release {terms}", lambda database: database.release(database.plan_release(**terms))
     sql = _sql(public, names, chance)
@@ -223,12 +239,14 @@ def _sql(public: Public, names: list[str], chance: random.Random) -> str:
     return sql + (f" GROUP BY {', '.join(keys)}" if keys else "")
 
 
-def _write(folder: Path, public: Public, table: Table, currency: str) -> Path:
+def _write(
+    folder: Path, public: Public, table: Table, more: tuple[Any, ...], currency: str
+) -> Path:
     folder.mkdir()
-    rows = [cell for cell, n in zip(public.cells, table, strict=True) for _ in range(n)]
+    cells = [cell for cell, n in zip(public.cells, table, strict=True) for _ in range(n)]
+    rows = [*(tuple(f"v{v}" for v in cell) for cell in cells), *more]
     columns = {
-        NAMES[a]: pa.array([f"v{row[a]}" for row in rows], pa.string())
-        for a in range(len(public.shape))
+        NAMES[a]: pa.array([row[a] for row in rows], pa.string()) for a in range(len(public.shape))
     }
     pq.write_table(pa.table(columns), folder / "people.parquet")
     lists = "".join(

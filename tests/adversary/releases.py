@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -38,13 +39,16 @@ def run_models(stretch: Stretch) -> None:
 def _run(stretch: Stretch, part: str, make: Any, each: int) -> None:
     for chance in stretch.worlds():
         world = World.drawn(chance, chance.choice(RELATIONS))
+        if part == "releases" and world.relation.name == "bounded" and chance.random() < 0.5:
+            world = replace(world, public=tuple(chance.sample(ATTRIBUTES, 2)))
         rows = world.table(chance)
         tables = [rows, *(world.neighbour(rows, chance) for _ in range(4))]
         with opened(world, tables, "parquet") as databases:
-            bench = Bench(stretch.tally, part, world.relation.label, databases)
+            label = world.relation.label + (" some public" if world.public else "")
+            bench = Bench(stretch.tally, part, label, databases)
             for _ in range(each):
                 what, asked = make(world, chance)
-                bench.compare(asked, what)
+                bench.compare(asked, f"{what} public {world.public}")
 
 
 def release(world: World, chance: random.Random) -> tuple[str, Any]:

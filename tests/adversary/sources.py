@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 import tempfile
 from pathlib import Path
@@ -61,12 +60,16 @@ def _array(column: Column, values: list[Any]) -> pa.Array:
 
 
 def _csv(path: Path, world: World, rows: Rows) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([col.name for col in world.columns])
-        for row in rows:
-            written = zip(world.columns, row, strict=True)
-            writer.writerow([shown(col, value) for col, value in written])
+    """Lines that end in CR LF; what need not be quoted is not, a bare CR neither."""
+    lines = [[col.name for col in world.columns]]
+    lines += [[shown(col, v) for col, v in zip(world.columns, row, strict=True)] for row in rows]
+    text = "".join(",".join(map(_field, line)) + "\r\n" for line in lines)
+    path.write_bytes(text.encode())
+
+
+def _field(text: str) -> str:
+    quoted = any(sign in text for sign in ',"\n')
+    return '"' + text.replace('"', '""') + '"' if quoted else text
 
 
 def shown(column: Column, value: Any) -> str:

@@ -51,11 +51,18 @@ def ask_all(
     for number, sql in enumerate(statements):
         terms = price(world, number, grammar.chance)
         label = world.relation.label + (" rho" if "rho" in terms else "")
-        Bench(tally, part, label, databases).compare(
+        bench = Bench(tally, part, label, databases)
+        if grammar.chance.random() < 0.05:
+            bench.compare(
+                lambda database, sql=sql, terms=terms: database.session().plan(sql, **terms),
+                f"plan {sql} -- {terms}",
+            )
+        bench.compare(
             lambda database, sql=sql, terms=terms: database.session().ask(sql, **terms),
             f"{sql} -- {terms}",
             terms,
         )
+    Bench(tally, part, world.relation.label, databases).alike()
 
 
 def price(world: World, number: int, chance: Any) -> dict[str, Any]:

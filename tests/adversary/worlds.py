@@ -80,7 +80,7 @@ class World:
     relation: Relation
     columns: tuple[Column, ...]
     currency: str = "epsilon"
-    version: bool = True
+    public: tuple[str, ...] = ()
 
     @classmethod
     def drawn(cls, chance: Chance, name: str | None = None) -> World:
@@ -109,7 +109,9 @@ class World:
         if self.currency == "epsilon" and self.relation.most is None:
             budget += "\ndelta = 0.1"
         parts = [f"[privacy]\nconfirmed = true\n{self.relation.policy}\n{budget}\n"]
-        parts += [f"[attributes.{col.name}]\n{col.policy}" for col in self.columns if col.policy]
+        for col in self.columns:
+            told = "sensitive = false\n" if col.name in self.public else ""
+            parts += [f"[attributes.{col.name}]\n{col.policy}{told}"] if col.policy else []
         parts.append('[public.regions]\nsource = "regions.csv"\nkey = "zip"\n')
         return "\n".join(parts)
 
@@ -134,6 +136,8 @@ class World:
 
     def _step(self, rows: Rows, chance: Chance) -> Rows:
         name, hostile = self.relation.name, chance.choice([0.0, 0.2, 0.8])
+        if self.public:
+            return self._private_step(rows, chance, hostile)
         if self.relation.max_rows is not None:
             return self._unit_step(rows, chance, hostile)
         if name == "unbounded" and (not rows or chance.random() < 0.5):
@@ -164,6 +168,23 @@ class World:
             if value is not None:
                 return (*row[:place], value, *row[place + 1 :])
         return row
+
+    def _private_step(self, rows: Rows, chance: Chance, hostile: float) -> Rows:
+        """Other values of what is not public, in one row or in all rows of one unit."""
+        if not rows:
+            return rows
+        fixed = {i for i, col in enumerate(self.columns) if col.name in (*self.public, "pid")}
+        who = chance.randrange(len(rows))
+        mine = {who}
+        if self.relation.max_rows is not None:
+            at = next(i for i, col in enumerate(self.columns) if col.kind == "unit")
+            mine = {i for i, row in enumerate(rows) if row[at] == rows[who][at]}
+
+        def changed(row: Row) -> Row:
+            other = self.row(chance, hostile)
+            return tuple(old if i in fixed else other[i] for i, old in enumerate(row))
+
+        return tuple(changed(row) if i in mine else row for i, row in enumerate(rows))
 
     def _unit_step(self, rows: Rows, chance: Chance, hostile: float) -> Rows:
         """All rows of one unit gone or come (unbounded), or others in their place (bounded)."""

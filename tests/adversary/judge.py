@@ -59,7 +59,9 @@ def compare(one: list[Note], other: list[Note], epsilon: float = 0.0) -> list[Lo
     keys: tuple[list[Any], list[Any]] | None = None
     found = []
     for a, b in zip(one, other, strict=True):
-        if a.kind == "keys":
+        if a.kind not in ADDITIVE and _is_same(a, b):
+            found.append(ZERO)
+        elif a.kind == "keys":
             keys = (a.more["keys"], b.more["keys"])
             found.append(_selected(a, b))
         elif keys is not None:
@@ -69,6 +71,13 @@ def compare(one: list[Note], other: list[Note], epsilon: float = 0.0) -> list[Lo
         else:
             found.append(KINDS[a.kind](a, b))
     return found
+
+
+ADDITIVE = ("laplace", "gaussian", "keys")
+
+
+def _is_same(a: Note, b: Note) -> bool:
+    return a.scale == b.scale and a.values == b.values and a.more == b.more
 
 
 def _same_law(a: Note, b: Note) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import itertools
 import math
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -60,17 +62,24 @@ def flips(one: list[int], other: list[int], rates: tuple[float, float]) -> float
     return worst(_flipped(one, rates[0]), _flipped(other, rates[1]))
 
 
+def _nodes() -> tuple[np.ndarray, np.ndarray]:
+    """Points and weights on [0, 1], denser towards 0: 24 on each interval between powers of two."""
+    points, weights = np.polynomial.legendre.leggauss(24)
+    ends = [0.0, *(2.0**-k for k in range(30, -1, -1))]
+    parts = [((b - a) * (points + 1) / 2 + a, (b - a) * weights / 2) for a, b in pairwise(ends)]
+    return np.concatenate([p for p, _ in parts]), np.concatenate([w for _, w in parts])
+
+
+POINTS, WEIGHTS = _nodes()
+
+
 def _flipped(gaps: list[int], rate: float) -> list[float]:
-    """log P(i) = log q_i + log of the integral of the product of 1 - q_j + q_j t, j not i."""
-    odds = np.exp(-rate * np.minimum(np.array(gaps, float), 700 / max(rate, 1e-300)))
-    nodes, weights = np.polynomial.legendre.leggauss(len(gaps) // 2 + 1)  # exact for this degree
-    times = (nodes + 1) / 2
-    factors = 1 - odds[:, None] + odds[:, None] * times[None, :]
-    found = []
-    for place, gap in enumerate(gaps):
-        rest = np.prod(np.delete(factors, place, axis=0), axis=0)
-        found.append(-rate * gap + math.log(float(rest @ weights) / 2))
-    return found
+    """log P(i) = log q_i + log of the integral of the product of 1 - q_j u over [0, 1], j not i."""
+    counts = Counter(gaps)
+    each = {g: np.log1p(-math.exp(-min(rate * g, 745.0)) * POINTS) for g in counts}
+    total = sum(count * each[g] for g, count in counts.items())
+    logs = {g: -rate * g + math.log(float(WEIGHTS @ np.exp(total - each[g]))) for g in counts}
+    return [logs[gap] for gap in gaps]
 
 
 def largest(one: list[int], other: list[int], scales: tuple[float, float]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import adomnia
@@ -54,7 +55,9 @@ def ask_all(
         bench = Bench(tally, part, label, databases)
         if grammar.chance.random() < 0.05:
             bench.compare(
-                lambda database, sql=sql, terms=terms: database.session().plan(sql, **terms),
+                lambda database, sql=sql, terms=terms: SimpleNamespace(
+                    plan=database.session().plan(sql, **terms)
+                ),
                 f"plan {sql} -- {terms}",
             )
         bench.compare(

@@ -60,20 +60,22 @@ def ask_all(
                 ),
                 f"plan {sql} -- {terms}",
             )
-        bench.compare(
-            lambda database, sql=sql, terms=terms: database.session().ask(sql, **terms),
-            f"{sql} -- {terms}",
-            terms,
-        )
+        times = 2 if grammar.chance.random() < 0.03 else 1  # the second time nothing is drawn
+        for _ in range(times):
+            bench.compare(
+                lambda database, sql=sql, terms=terms: database.session().ask(sql, **terms),
+                f"{sql} -- {terms}",
+                terms,
+            )
     Bench(tally, part, world.relation.label, databases).alike()
 
 
 def price(world: World, number: int, chance: Any) -> dict[str, Any]:
     """What is paid for a question."""
     amount = f"{chance.choice([1, 1, 20])}.{number:03d}1"
+    error = {"error": "value"} if chance.random() < 0.15 else {}
     if world.currency == "rho" and chance.random() < 0.8:
         return {"rho": amount}
     if world.currency == "epsilon" and world.relation.most is None and chance.random() < 0.2:
-        return {"epsilon": amount, "delta": "0.0001"}
-    error = {"error": "value"} if chance.random() < 0.1 else {}
+        return {"epsilon": amount, "delta": "0.0001", **error}
     return {"epsilon": amount, **error}

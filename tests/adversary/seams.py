@@ -422,7 +422,7 @@ SEAMS: dict[str, Made] = {
     "select.permute_and_flip": _flip,
     "noisy_max.noisy_max": _noisy_max,
     "sparse_vector.above_threshold": _above,
-    "mechanism.select_keys": _select_keys,
+    "noise.select_keys": _select_keys,
     "conditioned.add_conditioned": _conditioned,
     "consistent.choose_table": _table,
     "root.release_root": _whole("laplace"),

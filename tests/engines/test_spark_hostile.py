@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
@@ -60,3 +62,28 @@ def test_wide_decimals_are_what_they_are(tmp_path):
         texts = {format(number, "f"): 1 for number in exact}
         assert {key: many for (key,), many in found.items()} == {**texts, None: 2}
         engine.close()
+
+
+ENDED = """
+from adomnia.engines.engine import Request
+from adomnia.engines.spark import Spark
+from adomnia.mechanisms.unseal import unseal
+from adomnia.queries.measurement import Counts
+from adomnia.schema.table import Table
+
+engine = Spark("spark://local[1]?path={path}", "people", {{}})
+request = Request(Table("people", {{}}), None, (), (Counts((None,)),))
+for _ in range(2):
+    engine._relation.session.sparkContext._jsc.sc().stop()
+    engine.ready()
+    assert unseal(engine.measure(request)[0]).tolist() == [[2]]
+engine.close()
+"""
+
+
+@pytest.mark.slow
+def test_an_application_that_has_ended_is_started_anew(tmp_path):
+    """In a process of its own: here it would end for all other tests."""
+    pq.write_table(pa.table({"x": [1, 2]}), tmp_path / "people.parquet")
+    code = ENDED.format(path=tmp_path / "people.parquet")
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

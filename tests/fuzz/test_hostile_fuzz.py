@@ -200,4 +200,10 @@ def test_tables_of_a_server():
             engines.append(PostgreSQL(place.server.url(role="reader"), where, FIXED | domains))
         compared(engines, domains, pick, 40)
         for engine in engines:
+            idle = engine._connections._idle.get_nowait()
+            place.owner.execute("SELECT pg_terminate_backend(%s)", [idle.info.backend_pid])
+            engine._connections._idle.put(idle)
+            engine.ready()
+        compared(engines, domains, pick, 2)
+        for engine in engines:
             engine.close()

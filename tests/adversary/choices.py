@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+from collections.abc import Sequence
 from typing import Any
 
 from tests.adversary.grammar import Grammar
@@ -11,10 +11,11 @@ from tests.adversary.sql import opened
 from tests.adversary.worlds import World
 
 CHOICES = 40
+KINDS = ("noisy_max", "above", "auction")
 
 
-def run(stretch: Stretch) -> None:
-    """Choices in all worlds."""
+def run(stretch: Stretch, kinds: Sequence[str] = KINDS) -> None:
+    """Choices of these kinds in all worlds."""
     for chance in stretch.worlds():
         world = World.drawn(chance)
         rows = world.table(chance)
@@ -22,15 +23,15 @@ def run(stretch: Stretch) -> None:
         with opened(world, tables, "parquet") as databases:
             bench = Bench(stretch.tally, "choices", world.relation.label, databases)
             for _ in range(CHOICES):
-                what, asked = choice(Grammar(world, chance), chance)
+                what, asked = choice(Grammar(world, chance), chance.choice(kinds))
                 bench.compare(asked, what)
 
 
-def choice(grammar: Grammar, chance: random.Random) -> tuple[str, Any]:
-    """A choice in words, and as a use."""
+def choice(grammar: Grammar, kind: str) -> tuple[str, Any]:
+    """A choice of this kind in words, and as a use."""
+    chance = grammar.chance
     epsilon = chance.choice(["0.3", "1", "4"])
     conditions = [grammar.truth(1) for _ in range(chance.randrange(2, 6))]
-    kind = chance.choice(["noisy_max", "above", "auction"])
     if kind == "noisy_max":
         return (
             f"noisy_max {conditions} at {epsilon}",

@@ -27,7 +27,8 @@ TRIES = 900
 class Fault:
     """A named patch, on which side of the kernel it lies, and what shows it.
 
-    `path` is `module:name`, `module:Class.name` or `module:TABLE[key]`.
+    `statements` are those that touch it, or kinds of choices. `path` is `module:name`,
+    `module:Class.name` or `module:TABLE[key]`.
     """
 
     name: str
@@ -123,6 +124,8 @@ def tried(fault: Fault, seed: int) -> Verdict:
         try:
             if fault.part == "sql":
                 sql.run(stretch, fault.relation, fault.statements)
+            elif fault.part == "choices":
+                choices.run(stretch, fault.statements)
             else:
                 RUNS[fault.part](stretch)
         except Caught as caught:
@@ -131,7 +134,6 @@ def tried(fault: Fault, seed: int) -> Verdict:
 
 
 RUNS = {
-    "choices": choices.run,
     "graphs": graphs.run,
     "priors": priors.run,
     "releases": releases.run,
@@ -266,12 +268,13 @@ FAULTS: tuple[Fault, ...] = (
           statements=("SELECT COUNT(*), SUM(age), MEDIAN(income) FROM people WHERE smoker",)),
     Fault("the largest count at half its noise", "inside",
           "adomnia.mechanisms.choosing:choose_largest", argument(1, "eta", _twice),
-          part="choices"),
+          part="choices", statements=("noisy_max",)),
     Fault("answers above a bar at half their noise", "inside",
           "adomnia.mechanisms.sparse_vector:SparseVector.answer_scale", result(_half),
-          part="choices"),
+          part="choices", statements=("above",)),
     Fault("a price at half its noise", "inside", "adomnia.mechanisms.choosing:choose_price",
-          argument(2, "epsilon", _twice), part="choices"),
+          argument(2, "epsilon", _twice), part="choices",
+          statements=("auction",)),
     Fault("released tables at half their noise", "inside", "adomnia.mechanisms.linear:measure",
           argument(0, "jobs", lambda jobs: [replace(j, parameter=j.parameter / 2) for j in jobs]),
           part="releases"),

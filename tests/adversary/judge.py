@@ -11,7 +11,7 @@ from typing import Any
 from tests.adversary import laws
 from tests.adversary.seams import Note
 
-SLACK = 1e-9
+SLACK = 1e-7
 """Rounding of floats in laws; additive noise is judged in fractions."""
 
 

@@ -17,6 +17,8 @@ from itertools import pairwise
 import numpy as np
 
 INFINITE = math.inf
+REACH = 80
+"""Noise past so many of its scales has a probability below e^-80, and is left out."""
 
 
 def worst(one: Sequence[float], other: Sequence[float]) -> float:
@@ -92,7 +94,7 @@ def largest(one: list[int], other: list[int], scales: tuple[float, float]) -> fl
 def _largest(scores: list[int], scale: float) -> list[float]:
     """Sum over the winning value; P(G = g) is (1 - q) q^g, q = exp(-1 / scale)."""
     rate, top, low = 1 / scale, max(scores), min(scores)
-    values = np.arange(low, top + math.ceil(40 / rate) + 2, dtype=float)
+    values = np.arange(low, top + math.ceil(REACH / rate) + 2, dtype=float)
     mass = -math.expm1(-rate)
     at = [np.where(values >= s, mass * np.exp(-rate * (values - s)), 0.0) for s in scores]
     under = [np.where(values > s, -np.expm1(-rate * (values - s)), 0.0) for s in scores]
@@ -132,7 +134,7 @@ def _verdicts(length: int, cutoff: int) -> list[tuple[bool, ...]]:
 def _sparse(
     answers: list[int], bar: int, scales: tuple[float, float], patterns: list[tuple[bool, ...]]
 ) -> list[float]:
-    wide = math.ceil(45 * scales[0])
+    wide = math.ceil(REACH * scales[0])
     shift = np.arange(-wide, wide + 1, dtype=float)
     chance = _laplace(shift, scales[0])
     reached = [_at_least(bar + shift - answer, scales[1]) for answer in answers]

@@ -106,7 +106,7 @@ def _world(tally: Tally, chance: random.Random) -> None:
     subsets = [(a,) for a in axes]
     if len(shape) == 3:
         subsets += list(itertools.combinations(axes, 2))
-    released = tuple(chance.sample(subsets, chance.randrange(1, min(3, len(subsets)) + 1)))
+    released = tuple(chance.sample(subsets, min(chance.choice([1, 1, 2, 3]), len(subsets))))
     if chance.random() < 0.2:
         released = (*released, ())
     public = Public(shape, released, chance.choice(["bounded", "unbounded"]))

@@ -7,13 +7,15 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 FROM := pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types contracts slow trusted bench figures lock picture clean
+.PHONY: help demo test quick lint types contracts slow adversary trusted bench figures lock picture clean
 
 help:
 	@echo "make demo    a made-up census, five questions, private answers (from nothing)"
 	@echo "make test    lint, types, contracts and tests, with all they need"
+	@echo "make quick   the laws in short: under a minute"
 	@echo "make slow    the tests that take minutes"
 	@echo "make trusted what must be right for the promise to hold: files, lines, and why"
+	@echo "make adversary  200,000 uses of neighbouring tables, and planted faults (an hour)"
 	@echo "make bench   the benchmarks"
 	@echo "make figures every claim of the five papers, run: build/papers.html"
 	@echo "make lock    requirements.lock anew; make picture: the picture in the README"
@@ -24,6 +26,10 @@ demo: .venv/.runs
 test: .venv/.tests
 	@$(MAKE) --no-print-directory lint types contracts
 	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+
+quick: .venv/.tests
+	$(BIN)/python -m pytest -q -n 2 -x tests/queries tests/privacy tests/test_house.py \
+		tests/laws/test_sensitivity.py tests/laws/test_journal.py tests/curator/test_pricing.py
 
 lint: .venv/.tests
 	$(BIN)/ruff check .
@@ -40,6 +46,9 @@ slow: .venv/.tests
 
 trusted: .venv/.made
 	@$(BIN)/python tools/trusted.py
+
+adversary: .venv/.tests
+	$(BIN)/python -m tests.adversary --faults $(ARGS)
 
 bench: .venv/.tests
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

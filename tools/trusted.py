@@ -47,7 +47,7 @@ class Part:
 
 
 def code_lines(file: Path) -> int:
-    """Lines that do something: no comments, no texts that document, no imports, no lists of names."""
+    """Lines that do something: no comments, texts that document, imports, or lists of names."""
     text = file.read_text("utf-8")
     said = {line for node in _silent(ast.parse(text)) for line in _span(node)}
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
@@ -111,8 +111,9 @@ def problems() -> list[str]:
 def _imports(file: Path) -> set[str]:
     """The files of the package that a file imports where it runs, types alone left out."""
     tree = ast.parse(file.read_text("utf-8"))
-    typing = {line for node in ast.walk(tree) if isinstance(node, ast.If)
-              and getattr(node.test, "id", "") == "TYPE_CHECKING" for line in _span(node)}  # fmt: skip
+    checked = (node for node in ast.walk(tree) if isinstance(node, ast.If))
+    typing = {line for node in checked if getattr(node.test, "id", "") == "TYPE_CHECKING"
+              for line in _span(node)}  # fmt: skip
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.lineno not in typing:

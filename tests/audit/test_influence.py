@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -114,16 +115,87 @@ def test_an_interrupt_keeps_what_is_done():
     assert influence("copying", runs=report.runs, seed=1).difference == report.difference
 
 
+LATE = 500  # batches of a tenth of a second after Ctrl-C: it was lost
+
+
+def ones(first: int, many: int) -> np.ndarray:
+    """Outcomes that take no time: the numbers of the runs."""
+    return np.arange(first, first + many)[None].repeat(2, axis=0)
+
+
 def test_ctrl_c_from_outside():
-    timer = threading.Timer(0.3, _thread.interrupt_main)
+    begun, pressed = threading.Event(), threading.Event()
+    before, late = signal.getsignal(signal.SIGINT), []
+
+    def press() -> None:
+        begun.wait()
+        _thread.interrupt_main()
+        pressed.set()
 
     def progress(done: int, runs: int) -> None:
-        if not timer.ident:
-            timer.start()
+        begun.set()
+        late.extend([done] if pressed.is_set() else [])
+        assert len(late) < LATE
 
+    outside = threading.Thread(target=press)
+    outside.start()
     report = influence("copying", runs=90_000_000, seed=1, progress=progress)
-    timer.join()
+    outside.join()
     assert 2 <= report.runs < 90_000_000
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+class Fleeting:
+    """Ctrl-C is pressed while this goes: what is raised in there, Python ignores."""
+
+    def __del__(self) -> None:
+        _thread.interrupt_main()
+        for _ in range(3):
+            str(self)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_is_not_lost_where_no_exception_can_pass():
+    seen = []
+
+    def progress(done: int, runs: int) -> None:
+        seen.append(done)
+        if len(seen) == 3:
+            Fleeting()
+        assert len(seen) < LATE
+
+    outcome = run(ones, 10**12, 2, progress=progress)
+    assert outcome.shape[1] < 10**12
+    assert np.array_equal(outcome[0], np.arange(outcome.shape[1]))
+
+
+def test_ctrl_c_at_any_moment_leaves_the_first_runs_without_a_gap():
+    """Pressed before a batch is done, between two, and while they are taken from the line."""
+    for wait in range(60):
+        turns = iter(range(10**6))
+
+        def batch(first: int, many: int, turns=turns, wait=wait) -> np.ndarray:
+            if next(turns) == wait // 2:
+                _thread.interrupt_main()
+            return ones(first, many)
+
+        outcome = run(batch, 10**12, 2)
+        assert 2 <= outcome.shape[1] < 10**12
+        assert np.array_equal(outcome[0], np.arange(outcome.shape[1]))
+
+
+def test_ctrl_c_twice_is_raised_and_what_ignores_it_goes_on():
+    def twice(done: int, runs: int) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    assert run(ones, 10**12, 1, progress=twice).shape[1] < 10**12
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        pressing = lambda done, runs: signal.raise_signal(signal.SIGINT)  # noqa: E731
+        assert run(ones, 5000, 1, progress=pressing).shape[1] == 5000
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_progress_goes_up_to_the_end():

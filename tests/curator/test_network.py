@@ -164,3 +164,54 @@ def test_analysts_and_the_door_for_tables(club: Club) -> None:
         adomnia.open(club.folder / "adomnia.toml")
     assert read_policy(club.folder / "adomnia.toml").graph is not None
     assert network.budget()["data"]["spent"] == "0"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "nodes.csv",
+        "*.csv",
+        "./no?es.[ct]sv",
+        ".",
+        "**/*.csv",
+        "linked.csv",
+        "hard.csv",
+        "away",
+        "away/here/nodes.csv",
+        "aw*",
+        "spark://local[1]?path={folder}/*.csv",
+        "spark://local[1]?path=file://{folder}/nodes.csv",
+    ],
+)
+def test_rows_of_the_table_are_not_public_nodes_by_any_name(tmp_path, source):
+    """A pattern, a folder, a link: what is compared is where the bytes lie."""
+    (tmp_path / "edges.txt").write_text("1 2\n")
+    (tmp_path / "nodes.csv").write_text("id,party\n1,a\n2,b\n")
+    (tmp_path / "linked.csv").symlink_to("nodes.csv")
+    (tmp_path / "hard.csv").hardlink_to(tmp_path / "nodes.csv")
+    (tmp_path / "away").mkdir()
+    (tmp_path / "away" / "here").symlink_to(tmp_path)
+    named = source.format(folder=tmp_path)
+    data = f'[data]\nsource = "{named}"\ntable = "people"\n'
+    attributes = '[attributes.party]\nvalues = ["a", "b"]\n'
+    graph = GRAPH + '[graph.attributes.party]\nvalues = ["a", "b"]\n'
+    policy = tmp_path / "adomnia.toml"
+    policy.write_text(data + "[privacy]\nepsilon = 1\nconfirmed = true\n" + attributes + graph)
+    with pytest.raises(PolicyError, match="they would be public"):
+        adomnia.open_graph(policy)
+
+
+def test_other_files_beside_the_table_may_be_public_nodes(tmp_path):
+    (tmp_path / "edges.txt").write_text("1 2\n")
+    (tmp_path / "nodes.csv").write_text("id,party\n1,a\n2,b\n")
+    (tmp_path / "people").mkdir()
+    (tmp_path / "people" / "one.csv").write_text("id,party\n1,a\n2,b\n")
+    for source in ("people", "people/*.csv", "people/one.csv", "postgresql://nobody@there/x"):
+        data = f'[data]\nsource = "{source}"\ntable = "people"\n'
+        attributes = '[attributes.party]\nvalues = ["a", "b"]\n'
+        policy = tmp_path / "adomnia.toml"
+        privacy = "[privacy]\nepsilon = 1\nconfirmed = true\n"
+        policy.write_text(data + privacy + attributes + GRAPH)
+        for file in tmp_path.glob("adomnia.ledger*"):
+            file.unlink()  # it belongs to the source before
+        adomnia.open_graph(policy).close()

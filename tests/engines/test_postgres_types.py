@@ -12,10 +12,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from postgres_place import DOMAINS, SECRET, count, exact, placed, request, table
+from postgres_place import DOMAINS, SECRET, count, exact, placed, table
 
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
+from adomnia.queries.measurement import Counts
 from adomnia.queries.operations import call
 from adomnia.queries.ranges import Text
 from adomnia.schema.domain import Categories, Dates, Grid, Open
@@ -148,8 +149,8 @@ def test_long_tables_of_values_are_looked_up(place):
     pairs = {f"x{i}": f"y{i}" for i in range(100)} | {"Ulm": "BW"}
     key = call("map", Column("city", Text(tuple(pairs))),
                params=(tuple(pairs.items()), Text(tuple(pairs.values()))))  # fmt: skip
-    asked = request("SELECT COUNT(*) FROM people")
-    cells = unseal(place.opened().measure(request_of(table(), None, (key,), asked.measurements))[0])
+    asked = request_of(table(), None, (key,), [Counts((None,))])
+    cells = unseal(place.opened().measure(asked)[0])
     assert cells[:, 0].tolist() == [0] * 100 + [3, 0]
 
 

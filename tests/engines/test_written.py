@@ -22,7 +22,8 @@ DAYS = ["2020-02-03", "2020/2/3", "2020-02-03 10:11:12", "2020-02-03T10:11:12Z",
         "2020-02-03 10:11:12+01", "epoch", "0044-01-01 (BC)", "12020-01-01", "-0044-01-01",
         "2020-02-30", "today", "now", "2020.01.01", "20200101", "Jan 1 2020"]  # fmt: skip
 NUMBERS = ["12", "-1.5e3", "0x1", "0b11", "0o7", "1_000", "inf", "NaN", ".5", "5.", "1e40", "+7",
-           "1e4_0", "+-2", "1,5", "12f", "1d", "1L", "0x1p3", "٣", "\t5\u2003", "0" * 201]  # fmt: skip
+           "1e4_0", "+-2", "1,5", "12f", "1d", "1L", "0x1p3", "٣", "\t5\u2003",
+           "0" * 201]  # fmt: skip
 SIGNS = "0123456789-/: T.Z+eE_xbdf\\("
 
 
@@ -63,7 +64,9 @@ def test_a_text_is_the_same_number_and_day_on_every_engine():
     found = session.sql(f"SELECT {meaning(SPARK, 'x')} FROM VALUES {values} AS t(x)").collect()
     assert differing(texts, found, expected) == []
     words = dict(zip(texts, expected, strict=True))
-    assert words["epoch"][2] and words["0044-01-01 (BC)"][2] and words["0x1"][:2] == (True, None)
+    assert words["epoch"][2]
+    assert words["0044-01-01 (BC)"][2]
+    assert words["0x1"][:2] == (True, None)
     assert words["12"] == (False, 12, True, None)
 
 

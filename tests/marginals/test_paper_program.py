@@ -9,7 +9,7 @@ import pytest
 from paper_source import RowsSource, rows_of
 from scipy.optimize import linprog
 
-from adomnia.errors import MachineryError, QuestionError
+from adomnia.errors import QuestionError
 from adomnia.marginals.bits import Encoding
 from adomnia.marginals.linear_program import Cells, Parities, check_size, closest
 from adomnia.marginals.workload import downward_closure
@@ -144,5 +144,9 @@ def test_time_runs_out():
     sizes, marginals = TABLES[1]
     rows = both(sizes, marginals)[0]
     target, _ = target_of(rows, sizes, 5, 0)
-    with pytest.raises(MachineryError, match="not solved in its time"):
-        closest(rows, target, np.ones(target.size, bool), 0.0)
+    found = closest(rows, target, np.ones(target.size, bool), 0.0)
+    assert not found.solved
+    assert (found.weights > 0).all()
+    missed = np.asarray(rows.columns(found.cells) @ found.weights).reshape(-1) - target
+    assert found.worst == pytest.approx(np.abs(missed).max(), rel=1e-5)
+    assert np.linalg.norm(missed) <= np.linalg.norm(target)  # no farther than an empty table

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from paper_source import RowsSource, concentrated, nltcs, pure, rows_of, seeded
 
-from adomnia.errors import MachineryError, QuestionError
+from adomnia.errors import QuestionError
 from adomnia.marginals.fourier import METHODS, FourierRelease, Options, release_fourier
 from adomnia.marginals.workload import Workload, up_to_ways
 
@@ -183,12 +183,18 @@ def test_refusals_come_before_the_data_is_read():
     assert not source.asked
 
 
-def test_a_program_out_of_time_says_what_is_left_to_do():
+@pytest.mark.parametrize("method", ["fourier-lp", "marginals-lp"])
+def test_a_program_out_of_time_gives_a_nearby_table_and_says_so(method):
+    """It is paid for by then: the bound of the tables holds of any table, Theorem 5 does not."""
     workload = all_of(2, (2,) * 4)
     source = RowsSource(workload.sizes, rows_of(workload.sizes, 20))
-    with pytest.raises(MachineryError, match="in its time") as late:
-        run(workload, source, pure(1), method="fourier-lp", seconds=0.0)
-    assert "fourier-shift" in late.value.hint
+    made = run(workload, source, pure(1), method=method, seconds=0.0)
+    assert made.theorem is None
+    assert "not solved" in made.notes[-1]
+    assert made.table.min() >= 0
+    for marginal in workload.marginals:
+        apart = np.abs(made.marginals[marginal] - source.exact_marginal(marginal)).sum()
+        assert apart <= made.bound[marginal]
 
 
 # The NLTCS

@@ -13,6 +13,7 @@ from hypothesis import strategies as some
 from seeded import SeededBits
 
 from adomnia.mechanisms import gaussian, laplace
+from adomnia.mechanisms import margin as margins
 from adomnia.mechanisms.margin import Noise, margin
 
 
@@ -188,3 +189,57 @@ def test_sums_of_very_small_noise_have_a_margin(scale, weights, kind):
     assert 0 <= found <= 4 * sum(weights)
     if scale <= Fraction(1, 20):
         assert found == 0
+
+
+WIDTHS = [Fraction(10) ** power for power in range(-9, 10)]
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999999, 1 - 1e-12])
+def test_margins_of_sums_are_there_for_every_width_of_noise(kind, confidence):
+    """Small noise is 0 or a few steps; wider noise never has a smaller margin."""
+    weights = [(0.5**k * 1.1, 1 + k * k) for k in range(40)]
+    before = 0.0
+    for width in WIDTHS:
+        noise = Noise(kind, width)
+        found = margin(
+            [(w, noise) for w, _ in weights], confidence, [n for _, n in weights], 1 << 17
+        )
+        assert np.isfinite(found)
+        assert found >= before * 0.98
+        before = float(found)
+    assert before > 0
+
+
+def test_the_work_of_a_margin_is_bounded(monkeypatch):
+    """Values of characteristic functions are counted: none takes more than its work."""
+    taken = []
+    plain = margins._Group.wave
+    monkeypatch.setattr(
+        margins._Group, "wave", lambda self, t: (taken.append(t.size), plain(self, t))[1]
+    )
+    for scale in (Fraction(1, 60), Fraction(1, 10), Fraction(1, 3), 1, 7, 1000, 10**9):
+        for confidence in (0.5, 0.95, 0.99999):
+            taken.clear()
+            terms = [(1 / (1 + k) ** 0.5, lap(scale * (1 + k))) for k in range(60)]
+            margin(terms, confidence, [1 + 3 * k for k in range(60)], work=1 << 18)
+            assert sum(taken) <= (1 << 18) + 100 * 64
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 8), Fraction(1, 4), Fraction(1, 2), 1])
+def test_rare_steps_of_many_sizes_are_covered(scale):
+    """Far from normal: the sum of few steps of different heights, against its exact law."""
+    weights = [10, 7, 5, 3, 2, 1] * 9
+    terms = [(weight * 0.1 + 1e-9 * place, lap(scale)) for place, weight in enumerate(weights)]
+    for confidence in (0.9, 0.99, 0.999):
+        exact = brute([(w, lap(scale)) for w in weights], confidence, 1.0, 3000) / 10
+        found = margin(terms, confidence)
+        assert exact - 0.05 <= found <= exact * 1.01 + 1e-3  # the small steps are merged
+
+
+def test_sums_of_noise_past_the_floats_are_whole_numbers():
+    one = margin([(1, lap(10**400)), (1, lap(10**400))], 0.95)
+    assert isinstance(one, int)
+    small = margin([(1, lap(10**40)), (1, lap(10**40))], 0.95)
+    assert one / 10**360 == pytest.approx(float(small), rel=1e-6)
+    assert isinstance(margin([(1, gau(10**700))] * 3, 0.95), int)

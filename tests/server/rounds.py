@@ -20,7 +20,7 @@ class Steps:
         self.name = name or np.random.default_rng().bytes(16).hex()
         holder = village.holders[self.names[0]]
         group = village.ask_all(holder.database.policy.file)
-        self.plan = group._plan(sql, Fraction(epsilon))
+        self.plan = group._plan(sql, Fraction(epsilon), len(self.names))
         self.proposal = {
             "step": "propose",
             "round": self.name,

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 from adomnia.curator.answer import Answer
 from adomnia.curator.books import open_journal, state_of
@@ -20,6 +21,7 @@ from adomnia.curator.graph_promise import GraphPromise, check_graph_promise
 from adomnia.curator.policy import Policy, line_of, read_policy
 from adomnia.curator.spend import Paid, Payer, Use, spend
 from adomnia.engines.edges import EdgeList, NodeList, read_graph
+from adomnia.engines.files import holds
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.ledger.reserve import Budgets, least, left
 from adomnia.mechanisms.graph.measure import Noisy, fit_ascending
@@ -105,8 +107,7 @@ class Network(Closing):
         """Nothing: what a question about a graph costs is worked out by its mechanism itself."""
 
     def ready(self, wanted: Sequence[Reads]) -> None:
-        """Read the files, so that what they are not is said before anything is paid."""
-        self.graph()
+        """Nothing: the files are read once what is asked of them is paid."""
 
     def facts(self) -> Facts:
         """What is the same on all neighbours: which state of the files."""
@@ -145,7 +146,7 @@ class GraphSession:
             raise _no_priors(network.policy)
         mechanism = GraphStatistic(asked, network.schema, terms, partial(_tell, asked, confidence))
         version, said = network.version, write_question(asked)
-        request = json.dumps([said, *_told(terms), confidence, version])
+        request = json.dumps([*_told(terms), confidence, version])
         use = Use(
             statement=f"GRAPH {said}",
             mechanisms=(mechanism,),
@@ -153,7 +154,7 @@ class GraphSession:
             version=version,
             request=request,
         )
-        payer = Payer(self.analyst, self.budgets, None, key or f"graph {digest(request)}")
+        payer = Payer(self.analyst, self.budgets, None, key or f"graph {digest([said, request])}")
         return _answer(spend(network, payer, use), mechanism.event)
 
     def plan(
@@ -248,13 +249,20 @@ def _refuse_other_promises(policy: Policy, source: GraphSource) -> None:
         )
     if source.nodes is None or not source.public_nodes or not policy.source:
         return
-    nodes, table = (Path(policy.beside(name)) for name in (source.nodes, policy.source))
-    if table.exists() and nodes.exists() and table.samefile(nodes):
+    if holds(_path_of(policy.beside(policy.source)), Path(policy.beside(source.nodes))):
         raise PolicyError(
             "the table's rows are private, and as nodes of the graph they would be public",
             'name a public file of nodes, or hide nodes: neighbors = "node"',
             str(policy.file),
         )
+
+
+def _path_of(source: str) -> str:
+    """The path of a source, also one that an address of Spark names; empty where there is none."""
+    if "://" not in source:
+        return source
+    said = dict(parse_qsl(source.partition("?")[2]))
+    return said.get("path", "").removeprefix("file://")
 
 
 def _no_priors(policy: Policy) -> PolicyError:

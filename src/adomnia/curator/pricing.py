@@ -8,6 +8,7 @@ costs at that distance. What its event does not cover is refused (`pricing.md`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from adomnia.errors import MachineryError
@@ -16,9 +17,10 @@ from adomnia.mechanisms.masked_share import MaskedShare
 from adomnia.mechanisms.measuring import Apart, Measuring
 from adomnia.mechanisms.mechanism import Mechanism
 from adomnia.mechanisms.selected_keys import SelectedKeys
-from adomnia.privacy.contribution import Contribution, DistinctUnits, Setting
+from adomnia.privacy.contribution import Clamped, Contribution, DistinctUnits, Setting
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.sensitivity import sensitivity
+from adomnia.schema.domain import Grid
 from adomnia.schema.table import Table
 
 __all__ = ["check_prices"]
@@ -44,7 +46,8 @@ def _is_covered(mechanism: Mechanism[Any], table: Table, neighbors: Neighbors, s
         parts = all(part.covers(_apart(part, table, neighbors, stay)) for part in mechanism.parts)
         return parts and mechanism.hides(held.rows * group, held.groups * group)
     if isinstance(mechanism, MaskedShare):
-        return mechanism.covers(_apart(mechanism.part, table, neighbors, stay))
+        together = neighbors.among(mechanism.holders)
+        return mechanism.covers(_apart(mechanism.part, table, together, stay))
     if isinstance(mechanism, LargestCount | AboveBar):
         return mechanism.most == neighbors.most and mechanism.rows >= neighbors.moves
     if isinstance(mechanism, AuctionPrice):
@@ -58,9 +61,21 @@ def _apart(part: Measuring, table: Table, neighbors: Neighbors, stay: bool) -> A
     if place.most != neighbors.most or not _is_of(part.contribution, neighbors):
         return Apart.far()
     setting = Setting(place.where, place.keys, table.unit, part.cells, stay)
-    found = sensitivity(part.contribution, setting, neighbors)
+    found = sensitivity(_by_domain(part.contribution, table), setting, neighbors)
     rows = neighbors.moves if place.keys else neighbors.touched
     return Apart(found.l1, found.l2_squared, rows)
+
+
+def _by_domain(contribution: Contribution, table: Table) -> Contribution:
+    """What one bit of a summed column moves, by the domain that the column is cleaned to."""
+    if not isinstance(contribution, Clamped) or contribution.bit is None:
+        return contribution
+    name = getattr(contribution.argument, "name", None)
+    attribute = table.attributes.get(name) if name is not None else None
+    if attribute is None or not isinstance(attribute.domain, Grid):
+        return replace(contribution, bit=None)
+    steps = int((attribute.domain.high - attribute.domain.low) / attribute.domain.step)
+    return replace(contribution, bit=1 << max(0, steps.bit_length() - 1))
 
 
 def _is_of(contribution: Contribution, neighbors: Neighbors) -> bool:

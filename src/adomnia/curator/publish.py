@@ -126,6 +126,9 @@ def _prospect(desk: Desk, order: Order) -> Prospect:
         hint = f"one of microdata, {CONSISTENT}, " + ", ".join(METHODS)
         raise QuestionError(f"there is no method {order.method[:40]!r}", hint)
     plan = core.plan(workload, order.loss, _neighbors(desk, workload))
+    if not order.unbiased:
+        core.refuse_records(plan)
+    plan.margins(order.confidence)  # kept by the plan: what it decides is known before it is paid
     return Prospect(order, workload, plan.event, plan.name, plan.deviations, plan)
 
 

@@ -76,12 +76,21 @@ class Session:
         watch.stage("planned")
         version = self.desk.version()  # of before the data is read
         known = reuse(plan, self.desk.memory(self.analyst, version))
-        if known is not None and self.desk.journal.find(self.analyst, key) is None:
-            return self._reused(plan, known, confidence)
-        request = json.dumps([sql, *asked.told, confidence])
+        if known is not None and not self._is_answered(key):
+            watch.stage("paid")
+            answer = self._reused(plan, known, confidence)
+            watch.tell("answered")
+            return answer
+        request = json.dumps([*asked.told, confidence])
         paid = spend(self.desk, self.payer(key), self._use(sql, plan, version, request), watch)
         notes = (REPEATED,) if paid.repeated else ()
         return self._answer(plan, plan.measured(paid.released), confidence, paid.granted, notes)
+
+    def _is_answered(self, key: str | None) -> bool:
+        """Whether this key has an answer already, which it then gets again."""
+        account = self.desk.journal.account()
+        paid = account.find(self.analyst, key)
+        return paid is not None and account.is_answered(paid.receipt)
 
     def _use(self, sql: str, plan: Plan, version: str, request: str) -> Use:
         return Use(

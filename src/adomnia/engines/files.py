@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import glob
 import hashlib
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -12,7 +13,7 @@ from urllib.parse import unquote
 from adomnia.engines.quiet import ADDRESS, quietly
 from adomnia.errors import MachineryError, PolicyError
 
-__all__ = ["Source", "find", "partitions", "state", "unreadable", "version"]
+__all__ = ["Source", "find", "holds", "partitions", "state", "unreadable", "version"]
 
 SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "parquet": (".parquet", ".pq"),
@@ -60,6 +61,37 @@ def _listed(path: str) -> list[Path]:
     return sorted(
         file for name in glob.glob(path, recursive=True) if (file := Path(name)).is_file()
     )
+
+
+def holds(path: str, file: Path) -> bool:
+    """Whether a source's path names this file: itself, by a link, in a folder or by a pattern.
+
+    Links of every kind are followed: what is compared is where the bytes lie.
+    """
+    place = _place(file)
+    if place is None:
+        return False
+    names = {*map(Path, glob.glob(path, recursive=True)), Path(path)}
+    inside = [below for name in names if name.is_dir() for below in _below(name)]
+    return any(_place(name) == place for name in (*names, *inside))
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """All files under a folder, also those behind links to other folders."""
+    seen = set()
+    for top, folders, files in os.walk(folder, followlinks=True):
+        seen.add(os.path.realpath(top))
+        folders[:] = [f for f in folders if os.path.realpath(os.path.join(top, f)) not in seen]
+        yield from (Path(top, name) for name in files)
+
+
+def _place(file: Path) -> tuple[int, int] | None:
+    """Where a file's bytes lie; None where it cannot be seen."""
+    try:
+        found = file.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _kind(file: Path) -> str | None:

@@ -40,6 +40,8 @@ SETTINGS = {
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # no row decides a type
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # else old days are errors
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.enableVectorizedReader": "true",  # the other checks decimals, and fails
+    "spark.sql.parquet.enableNestedColumnVectorizedReader": "true",
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
 }

@@ -65,8 +65,8 @@ def _files(
     path = where.path or ""
     parquet = not path.rstrip("/").endswith(".orc")
     reader = session.read.format("parquet" if parquet else "orc")
-    schema = reader.option("mergeSchema", True).load(path).schema
-    stored, columns = raw(schema) if parquet else (schema, ["*"])
+    frame = reader.option("mergeSchema", True).load(path)
+    stored, columns = raw(frame) if parquet else (frame.schema, ["*"])
 
     def read() -> DataFrame:
         return reader.schema(stored).load(path).selectExpr(*columns)

@@ -7,6 +7,7 @@ where the product passes 64 bits: so files that have them are refused.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from adomnia.engines.spark_dialect import SPARK
@@ -19,34 +20,34 @@ if TYPE_CHECKING:
 __all__ = ["check_moments", "raw"]
 
 NARROW = 18
-"""Decimals of no more digits are whole numbers of 64 bits, none of which fails."""
+"""Decimals of no more digits are whole numbers of 64 bits, none of which fails where
+columns are read as vectors; inside lists one could."""
 
 
-def raw(schema: StructType) -> tuple[StructType, list[str]]:
-    """The schema with wide decimals as bytes, and the SQL that makes all columns of it."""
+def raw(frame: DataFrame) -> tuple[StructType, list[str]]:
+    """The schema with wide decimals as bytes, and the SQL that makes all columns of it.
+
+    Whole numbers of 64 bits without sign are decimals in Spark, and none of them fails.
+    """
     from pyspark.sql.types import BinaryType, DecimalType, StructField, StructType  # noqa: PLC0415
 
+    schema, unsigned = frame.schema, _unsigned(frame)
     fields, columns = [], []
     for field in schema.fields:
         kind, column = field.dataType, SPARK.quoted(field.name)
-        if isinstance(kind, DecimalType) and kind.precision > NARROW:
+        wide = isinstance(kind, DecimalType) and kind.precision > NARROW
+        if isinstance(kind, DecimalType) and wide and field.name not in unsigned:
             fields.append(StructField(field.name, BinaryType()))
             columns.append(f"{_decimal(column, kind.precision, kind.scale)} AS {column}")
             continue
-        if not isinstance(kind, DecimalType) and _wide(kind.simpleString()):
+        if not isinstance(kind, DecimalType) and "decimal(" in kind.simpleString():
             raise PolicyError(
-                f"the column {field.name!r} holds decimals of more than {NARROW} digits in others",
+                f"the column {field.name!r} has decimals in a list, a struct or a map",
                 "write them as a column of their own, or as floating point",
             )
         fields.append(field)
         columns.append(column)
     return StructType(fields), columns
-
-
-def _wide(told: str) -> bool:
-    """Whether a type holds a decimal of many digits."""
-    parts = told.split("decimal(")[1:]
-    return any(int(part.split(",")[0]) > NARROW for part in parts)
 
 
 def _decimal(column: str, precision: int, scale: int) -> str:
@@ -73,21 +74,44 @@ def check_moments(frame: DataFrame) -> None:
     """Refuse Parquet files with moments in milliseconds, which their footers tell."""
     if "timestamp" not in frame.schema.simpleString():
         return
+    for leaf in _leaves(frame):
+        if "TIMESTAMP(MILLIS" in str(leaf.getPrimitiveType().getLogicalTypeAnnotation()):
+            raise PolicyError(
+                f"the column {leaf.getPath()[0]!r} has moments in milliseconds",
+                "write them in microseconds, or read the files with DuckDB",
+            )
+
+
+def _unsigned(frame: DataFrame) -> set[str]:
+    """The columns of whole numbers without sign; one that is so in some files only is refused."""
+    if "decimal(20,0)" not in frame.schema.simpleString():
+        return set()
+    stored: dict[str, set[bool]] = {}
+    for leaf in _leaves(frame):
+        whole = leaf.getPrimitiveType().getPrimitiveTypeName().toString() == "INT64"
+        stored.setdefault(leaf.getPath()[0], set()).add(whole)
+    for field in frame.schema.fields:
+        mixed = len(stored.get(field.name, ())) > 1
+        if mixed and field.dataType.simpleString() == "decimal(20,0)":
+            raise PolicyError(
+                f"the column {field.name!r} has another type in another file",
+                "write it as one type in all files",
+            )
+    return {name for name, whole in stored.items() if whole == {True}}
+
+
+def _leaves(frame: DataFrame) -> Iterator[Any]:
+    """The columns of all Parquet files as they are stored."""
     context = frame.sparkSession.sparkContext
     java: Any = context._jvm
     conf = context._jsc.hadoopConfiguration()
     for file in frame.inputFiles():
         path = java.org.apache.hadoop.fs.Path(java.java.net.URI(file))
-        for leaf in _leaves(java, path, conf):
-            if "TIMESTAMP(MILLIS" in str(leaf.getPrimitiveType().getLogicalTypeAnnotation()):
-                raise PolicyError(
-                    f"the column {leaf.getPath()[0]!r} has moments in milliseconds",
-                    "write them in microseconds, or read the files with DuckDB",
-                )
+        yield from _footer(java, path, conf)
 
 
-def _leaves(java: Any, path: Any, conf: Any) -> list[Any]:
-    """The columns of a Parquet file as they are stored; of another file, none."""
+def _footer(java: Any, path: Any, conf: Any) -> list[Any]:
+    """The columns of a Parquet file; of another file, none."""
     system = path.getFileSystem(conf)
     stream = system.open(path)
     try:

@@ -1,10 +1,12 @@
 """Contribution bounding: which rows of each unit are used (`contribution.md`).
 
 First at most `max_rows` rows of each unit: they are ordered by a hash of all columns of the table,
-and the first are kept, the same ones in every question. So the choice is the same whatever the
-order of the rows, the files they lie in or the number of threads; rows with the same hash are the
-same row (but for a chance of 2^-64), and it does not matter which of them is kept. Rows without a
-unit are nobody's, and are left out.
+and the first are kept, the same ones in every question. Where the policy says of some attributes
+that they are not sensitive, rows are ordered by these before all others, so that the rows that are
+kept look the same in public columns whatever the secret ones say. So the choice is the same
+whatever the order of the rows, the files they lie in or the number of threads; rows with the same
+hash are the same row (but for a chance of 2^-64), and it does not matter which of them is kept.
+Rows without a unit are nobody's, and are left out.
 
 Then, of those that WHERE lets through, the rows in at most `max_groups` groups of the question:
 a unit's groups are ordered by a hash of the keys and of the unit's first row. (Not of the unit
@@ -46,13 +48,15 @@ def bounded(
     wished = {*needed}
     columns = [say(name) for name in types if name in wished]
     wanted = ", ".join(dict.fromkeys([unit, *columns]))
-    turns = f"OVER (PARTITION BY {unit} ORDER BY {order})"
+    source, first = _public_first(source, table, types, dialect)
+    turns = f"OVER (PARTITION BY {unit} ORDER BY {', '.join([*first, order])})"
     marks = [f"ROW_NUMBER() {turns} AS {place}", order]
     if FIRST in wished:
         marks.append(f"FIRST_VALUE({order}) {turns} AS {say(FIRST)}")
     carried = [*columns, *(say(name) for name in (ORDER, FIRST) if name in wished)]
     hashed = (
-        f"SELECT {wanted}, {_order([say(name) for name in types], dialect)} AS {order} "
+        f"SELECT {', '.join(dict.fromkeys([unit, *columns, *first]))}, "
+        f"{_order([say(name) for name in types], dialect)} AS {order} "
         f"FROM {source} WHERE {unit} IS NOT NULL"
     )
     ranked = f"SELECT {wanted}, {', '.join(marks)} FROM ({hashed}) AS {say('adomnia hashed')}"
@@ -60,6 +64,40 @@ def bounded(
         f"(SELECT {', '.join(carried) or 'TRUE'} FROM ({ranked}) AS {say('adomnia ranked')} "
         f"WHERE {place} <= {table.max_rows}) AS {say('adomnia kept')}"
     )
+
+
+def _public_first(
+    source: str, table: Table, types: Mapping[str, str], dialect: Dialect
+) -> tuple[str, list[str]]:
+    """The rows with an order by what is public by the curator's word, and what it goes by.
+
+    Rows of a unit that are equal in public columns are numbered, and a hash of unit, columns and
+    number orders them: it depends on nothing secret. Nothing where no column is public.
+    """
+    say = dialect.quoted
+    attributes = (table.attributes.get(name) for name in types)
+    names = [a.name for a in attributes if a is not None and not a.sensitive]
+    public = [say(name) for name in names if name != table.unit]
+    if not public or table.unit is None:
+        return source, []
+    unit, alike = say(table.unit), f"PARTITION BY {say(table.unit)}, {', '.join(public)}"
+    who, what, tie, turn, mixed = (
+        say(f"adomnia {word}") for word in ("who", "what", "tie", "number", "public")
+    )
+    listed = [say(name) for name in types]
+    hashes = {who: [unit], what: public, tie: listed}
+    keys = ", ".join(f"{_order(columns, dialect)} AS {name}" for name, columns in hashes.items())
+    hashed = f"SELECT {', '.join(listed)}, {keys} FROM {source} WHERE {unit} IS NOT NULL"
+    # the least hash: values that are equal may be written in two ways, and count as one
+    owner, cell = say("adomnia owner"), say("adomnia cell")
+    marks = (
+        f"MIN({who}) OVER (PARTITION BY {unit}) AS {owner}, MIN({what}) OVER ({alike}) AS {cell}, "
+        f"ROW_NUMBER() OVER ({alike} ORDER BY {tie}) AS {turn}"
+    )
+    numbered = f"SELECT *, {marks} FROM ({hashed}) AS {say('adomnia seen')}"
+    order = f"{_order([owner, cell, turn], dialect)} AS {mixed}"
+    rows = f"(SELECT *, {order} FROM ({numbered}) AS {say('adomnia numbered')})"
+    return f"{rows} AS {say('adomnia listed')}", [mixed, *public, turn]
 
 
 def _order(columns: Sequence[str], dialect: Dialect) -> str:

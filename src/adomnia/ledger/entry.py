@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 from uuid import uuid4
@@ -202,8 +202,8 @@ def _digest(
     that no other spelling of the same value has the same digest."""
     body = "null" if inner is None else f'"{inner.hex()}"'
     line = f'[{number},{moment},{quoted(kind)},{head},{body},"{previous.hex()}"]'
-    return hashlib.sha256(line.encode("utf-8", "surrogatepass")).digest()
+    return sha256(line.encode("utf-8", "surrogatepass")).digest()
 
 
 def _sha(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()

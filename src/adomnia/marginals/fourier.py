@@ -44,7 +44,8 @@ MOST_PARITIES = 1 << 24
 class Options:
     """How to release. `noise` follows from the loss; named, it must be the one that fits it.
 
-    Bounds hold with probability 1 - `delta`, all at once; the linear program has `seconds`.
+    Bounds hold with probability 1 - `delta`, all at once; the linear program has `seconds`, and
+    where they do not suffice a nearby table stands in for its solution.
     """
 
     method: str = "fourier"
@@ -205,8 +206,13 @@ def _programmed(
         f"the table's {vertex.cells.size} cells miss what was measured by at most "
         f"{vertex.worst:.6g} before rounding; {vertex.rounds} rounds"
     )
-    notes = (_said(measured), said)
-    return FourierRelease(tables, measured, bound, notes, table, job.axes, theorem)
+    if not vertex.solved:
+        late = "the linear program was not solved: the table is near, Theorem 5 does not hold of it"
+        notes = (_said(measured), said, late)
+        return FourierRelease(tables, measured, bound, notes, table, job.axes)
+    return FourierRelease(
+        tables, measured, bound, (_said(measured), said), table, job.axes, theorem
+    )
 
 
 # Shared steps

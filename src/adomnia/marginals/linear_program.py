@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
-from adomnia.errors import MachineryError, QuestionError
+from adomnia.errors import QuestionError
 from adomnia.marginals.bits import Encoding, signs, spell, walsh_hadamard
 from adomnia.marginals.workload import Subset, downward_closure
 
@@ -34,8 +34,6 @@ HARDEST = 1e8
 EXACT = 1e-4
 TOLERANCE = 1e-7
 LARGEST = 1e6
-LATE = "the linear program was not solved in its time"
-ADVICE = "what was measured can still be released with method fourier or fourier-shift"
 
 
 class Rows(Protocol):
@@ -125,12 +123,16 @@ class Cells:
 
 @dataclass(frozen=True)
 class Vertex:
-    """A vertex of the best tables: its non-zero cells, their weights and the largest miss."""
+    """A vertex of the best tables: its non-zero cells, their weights and the largest miss.
+
+    Where the program was not `solved` it is a table near what was measured, and no vertex.
+    """
 
     cells: Places
     weights: Floats
     worst: float
     rounds: int
+    solved: bool = True
 
     def rounded(self, sizes: tuple[int, ...]) -> NDArray[np.int64]:
         """The table of nearest integers; each non-zero cell moves by at most one half."""
@@ -154,16 +156,19 @@ def check_size(cells: int, rows: int) -> None:
 def closest(rows: Rows, target: NDArray[Any], noisy: NDArray[np.bool_], seconds: float) -> Vertex:
     """The vertex that misses the noisy rows least in the worst one, and the exact ones nowhere.
 
-    Raises MachineryError when `seconds` have passed.
+    Where `seconds` have passed, or the solver finds none, it is a table that comes close.
     """
-    scale = max(1.0, float(np.abs(target.astype(float)).max(initial=0.0)) / LARGEST)
-    goal: Floats = target.astype(float) / scale
+    values = target.astype(float)
+    scale = max(1.0, float(np.abs(values).max(initial=0.0)) / LARGEST)
+    goal: Floats = values / scale
     end, rounds, penalty = time.monotonic() + seconds, 0, PENALTY
     cells = np.sort(np.argsort(-rows.price(goal), kind="stable")[: 2 * rows.rank + 1])
     while True:
         rounds += 1
         program = _master(rows.columns(cells), goal, noisy, penalty)
         found = _solve(program, end, (cells.size, rows.rank))
+        if found is None:
+            return _near(rows, goal, scale, rounds)
         missing = _missing(rows.price(found.eqlin.marginals), cells, rows.rank)
         if missing.size:
             cells = np.sort(np.concatenate([cells, missing]))
@@ -171,6 +176,20 @@ def closest(rows: Rows, target: NDArray[Any], noisy: NDArray[np.bool_], seconds:
             return _vertex(cells, found.x, scale, rounds)
         else:
             penalty *= 100
+
+
+def _near(rows: Rows, goal: Floats, scale: float, rounds: int) -> Vertex:
+    """What was measured spread back over the cells, without what is negative."""
+    spread = np.maximum(rows.price(goal), 0.0)
+    cells = np.sort(np.argsort(-spread, kind="stable")[: 2 * rows.rank + 1])
+    weights = spread[cells]
+    reached = np.asarray(rows.columns(cells) @ weights).reshape(-1)
+    size = float(reached @ reached)
+    weights = weights * (max(0.0, float(reached @ goal)) / size if size else 0.0)
+    miss = np.abs(np.asarray(rows.columns(cells) @ weights).reshape(-1) - goal)
+    kept = weights > TOLERANCE
+    worst = float(miss.max(initial=0.0)) * scale
+    return Vertex(cells[kept], weights[kept] * scale, worst, rounds, solved=False)
 
 
 def _vertex(cells: Places, solution: Floats, scale: float, rounds: int) -> Vertex:
@@ -209,19 +228,25 @@ def _master(columns: Any, goal: Floats, noisy: NDArray[np.bool_], penalty: float
 
 
 def _solve(program: dict[str, Any], end: float, size: tuple[int, int]) -> Any:
-    """The optimum at a vertex: interior point with crossover, or the simplex where that fails."""
+    """The optimum at a vertex: interior point with crossover, or the simplex where that fails.
+
+    None where neither finds one, or the time is over.
+    """
     width, rank = size
     solve: Callable[..., Any] = linprog
     for method in ("highs-ipm", "highs-ds"):
         left = end - time.monotonic()
         if left <= 0:
-            raise MachineryError(LATE, hint=ADVICE)
-        found = solve(**program, method=method, options={"time_limit": left})
+            return None
+        try:
+            found = solve(**program, method=method, options={"time_limit": left})
+        except (ArithmeticError, MemoryError, ValueError):
+            continue
         if found.status == 1:
-            raise MachineryError(LATE, hint=ADVICE)
+            return None
         if found.status == 0 and np.count_nonzero(found.x[:width] > TOLERANCE) <= rank:
             return found
-    raise MachineryError("the linear program's solver found no vertex", hint=ADVICE)
+    return None
 
 
 def theorem_five(width: int, coefficients: int, spread: float) -> float:

@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.marginals.measure import Strategy, expected, parameter
+from adomnia.marginals.measure import Strategy, as_float, expected, parameter
 from adomnia.marginals.planner import Spread
 from adomnia.marginals.workload import Subset, Workload
-from adomnia.mechanisms.margin import Noise, margin
+from adomnia.mechanisms.margin import WORK, Noise, margin
 
 __all__ = ["cell_margins", "gaussian_margins", "laplace_margins"]
 
 Floats = NDArray[np.float64]
 FEW = 24
 COARSE = 2
+WHOLE_WORK = 1 << 26
+"""The work that the margins of all tables of a release may take together (`margin.md`)."""
 SMOOTH = 4.0
 """Integer Gaussian noise of at least this variance is a rounded normal one to 30 digits."""
 
@@ -29,7 +31,7 @@ def gaussian_margins(variances: Floats, least: float, confidence: float) -> Floa
     """Margins of unbiased cells of these variances; `least` is the smallest noise's variance."""
     doubt = 1 - confidence
     if least >= SMOOTH:
-        width = NormalDist().inv_cdf(1 - doubt / 2)
+        width = -NormalDist().inv_cdf(doubt / 2)
     else:
         width = math.sqrt(2 * math.log(2 / doubt))
     found: Floats = np.sqrt(variances) * width
@@ -58,26 +60,29 @@ def laplace_margins(
     ]
     different = dict(zip(keys, sums, strict=True))
     coarse = min(noise.parameter for _, _, noise in views) >= COARSE
-    find = _by_ratio if coarse and len(different) > FEW else _by_law
-    known = {key: find(terms, confidence) for key, terms in different.items()}
+    if coarse and len(different) > FEW:
+        known = {key: _by_ratio(terms, confidence) for key, terms in different.items()}
+    else:
+        work = min(WORK, WHOLE_WORK // max(1, len(different)))
+        known = {key: _by_law(terms, confidence, work) for key, terms in different.items()}
     return np.array([known[key] for key in keys], np.float64)
 
 
 Terms = list[tuple[float, Noise, int]]
 
 
-def _by_law(terms: Terms, confidence: float) -> float:
+def _by_law(terms: Terms, confidence: float, work: int) -> float:
     """From the law of the sum itself."""
     pairs = [(weight, noise) for weight, noise, _ in terms]
-    return float(margin(pairs, confidence, [many for _, _, many in terms]))
+    return float(margin(pairs, confidence, [many for _, _, many in terms], work))
 
 
 def _by_ratio(terms: Terms, confidence: float) -> float:
     """The deviation times the wider of a normal and a single Laplace law's ratio (`margins.md`)."""
-    variance = math.fsum(2 * many * (w * float(noise.parameter)) ** 2 for w, noise, many in terms)
+    sizes = [w * math.sqrt(2 * many) * as_float(noise.parameter) for w, noise, many in terms]
     doubt = 1 - confidence
-    ratio = max(NormalDist().inv_cdf(1 - doubt / 2), math.log(1 / doubt) / math.sqrt(2))
-    return ratio * math.sqrt(variance)
+    ratio = max(-NormalDist().inv_cdf(doubt / 2), math.log(1 / doubt) / math.sqrt(2))
+    return ratio * math.hypot(*sizes)
 
 
 def _parities(

@@ -18,7 +18,7 @@ from adomnia.mechanisms.linear import Axis, Linear, measure
 from adomnia.mechanisms.randomness import Bits
 from adomnia.schema.sealed import Sealed
 
-__all__ = ["Noisy", "Strategy", "Tables", "expected", "parameter", "take"]
+__all__ = ["Noisy", "Strategy", "Tables", "as_float", "expected", "parameter", "take"]
 
 Tables = Callable[[Sequence[Subset]], dict[Subset, Sealed[NDArray[np.int64]]]]
 """Exact marginal tables on request, sealed; the empty subset's table is the number of rows."""
@@ -27,6 +27,8 @@ Progress = Callable[[float], None]
 CHUNK = 1 << 20
 LARGE = 1 << 26
 MIXED = 6
+SILENT = 100.0
+"""Half a rate of Laplace noise above which its variance, below 10^-86, is not told apart."""
 Floats = NDArray[Any]
 
 
@@ -71,7 +73,7 @@ def parameter(strategy: Strategy, shape: tuple[int, ...], share: int) -> Fractio
 
 def expected(strategy: Strategy, shape: tuple[int, ...], share: int) -> float:
     """The variance of a noisy value, or a bound of it (exact in the binary case, `measure.md`)."""
-    unit = _float(parameter(strategy, shape, share))
+    unit = as_float(parameter(strategy, shape, share))
     if strategy.kind == "gaussian":
         return unit
     spread = laplace_spread(shape) if strategy.method == "residual" else 1.0
@@ -79,12 +81,13 @@ def expected(strategy: Strategy, shape: tuple[int, ...], share: int) -> float:
 
 
 def _laplace_variance(scale: float) -> float:
-    """The variance of integer Laplace noise."""
-    half = min(1 / (2 * scale), 350.0)
+    """The variance of integer Laplace noise; never so small that its inverse overflows."""
+    half = min(1 / (2 * scale), SILENT)
     return float(1 / (2 * np.sinh(half) ** 2))
 
 
-def _float(number: Fraction) -> float:
+def as_float(number: Fraction) -> float:
+    """The number, or one that no noise passes."""
     return float(number) if number < 10**300 else 1e300
 
 

@@ -36,7 +36,7 @@ from adomnia.privacy.events import Event, Gaussian, Laplace
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 
-__all__ = ["Plan", "Release", "plan", "release"]
+__all__ = ["Plan", "Release", "plan", "refuse_records", "release"]
 
 MOST_VALUES = 1 << 27
 """The largest microdata: rows times attributes. Noise of a tiny epsilon would ask for more."""
@@ -81,6 +81,17 @@ class Plan:
         if confidence not in self._known:
             self._known[confidence] = _widths(self, confidence)
         return self._known[confidence]
+
+
+def refuse_records(plan: Plan) -> None:
+    """Refuse, before anything is paid, microdata that the noise of their number would fill."""
+    total = next(block for block in plan.blocks if not block.group.shape)
+    noise = 4 * float(total.values[0]) ** 0.5  # hardly ever more
+    if noise * len(plan.workload.sizes) > MOST_VALUES:
+        raise QuestionError(
+            f"the noise alone would make about {noise:,.0f} records",
+            "pay more, ask for fewer tables, or take unbiased tables without records",
+        )
 
 
 @dataclass(frozen=True, eq=False)

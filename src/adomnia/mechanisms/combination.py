@@ -40,7 +40,7 @@ def margins(weights: Floats, noise: Noise, terms: NDArray[np.int64], confidence:
 
 
 def _normal(spread: Floats, confidence: float) -> Floats:
-    quantile = NormalDist().inv_cdf(0.5 + confidence / 2)
+    quantile = -NormalDist().inv_cdf((1 - confidence) / 2)
     largest = spread.max(axis=1, initial=0.0)
     unit = np.where(largest > 0, largest, 1.0)  # squares of very wide noise would overflow
     size: Floats = np.sqrt(((spread / unit[:, None]) ** 2).sum(axis=1))
@@ -54,9 +54,10 @@ def _scale(noise: Noise) -> float:
         return math.sqrt(exact) if exact < WIDEST else float(min(math.isqrt(int(exact)), WIDEST))
     if noise.parameter > WIDEST:
         return float(WIDEST)
-    rate = float(1 / noise.parameter) if noise.parameter else math.inf
+    if 700 * noise.parameter < 1:
+        return 0.0
     # The integer Laplace has variance 1/(2 sinh²(1/2s)); a continuous one has twice its scale².
-    return 0.0 if rate > 700 else 1 / (2 * math.sinh(rate / 2))
+    return 1 / (2 * math.sinh(float(1 / noise.parameter) / 2))
 
 
 def _laplace(scales: Floats, doubt: float) -> Floats:

@@ -58,7 +58,7 @@ def noisy_max_margin(candidates: int, eta: Fraction, confidence: float) -> int:
     if candidates < 1 or not 0 < confidence < 1:
         raise QuestionError("a margin needs a candidate, and a confidence between 0 and 1")
     doubt = 1 - Fraction(str(confidence))
-    odds = (candidates - 1) / (doubt * (1 + Fraction(math.exp(-min(float(eta), 700.0)))))
+    odds = (candidates - 1) / (doubt * (1 + Fraction(math.exp(-float(min(eta, Fraction(700)))))))
     if odds <= 1:
         return 0
     logarithm = math.log(odds.numerator) - math.log(odds.denominator)

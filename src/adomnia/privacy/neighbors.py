@@ -87,6 +87,13 @@ class Neighbors:
         rows = self.rows or 1
         return min(self.groups or rows, self.each or rows) < rows
 
+    def among(self, holders: int) -> Neighbors:
+        """The relation of a sum over so many holders: a unit may have rows at each of them.
+
+        A row is at one holder by definition; without a unit nothing changes.
+        """
+        return self if self.rows is None else replace(self, group=self.group * holders)
+
     def of_rows(self) -> Neighbors:
         """The same relation of single rows, in the place of units."""
         return replace(self, rows=None, groups=None, each=None)

@@ -289,7 +289,7 @@ def test_a_curator_asks_as_the_curator(parlour):
     dora.log_in("dora", options="-c adomnia.epsilon=0.5")
     got = dora.query("SELECT count(*) AS n FROM people")
     assert any("cost epsilon 0.5" in text for text in notices(got))
-    told = [entry.body for entry in parlour.house.database.ledger() if entry.kind == "reserved"]
+    told = [entry.head for entry in parlour.house.database.ledger() if entry.kind == "reserved"]
     assert told[-1]["analyst"] == "curator"
     dora.close()
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 from parlour import errors_in, fields_of, rows_in
 
+from adomnia.curator.session import Session
 from adomnia.server.postgres.lexer import tokens
 
 AGES = "SELECT age, count(*) AS n FROM people WHERE age < 30 GROUP BY age"
@@ -186,7 +187,9 @@ def test_parameters_take_the_types_of_what_they_meet(wire):
 
 
 @pytest.mark.parametrize("value", ["F' OR '1'='1", "F'; DROP TABLE people; --", "\\", "$1", "é\n"])
-def test_values_never_become_sql(parlour, wire, value):
+def test_values_never_become_sql(wire, value, monkeypatch):
+    told, ask = [], Session.ask
+    monkeypatch.setattr(Session, "ask", lambda *a, **k: (told.append(a[1]), ask(*a, **k))[1])
     wire.parse("SELECT count(*) AS n FROM people WHERE sex = $1 AND age < 9 OR age > 119", "q")
     wire.bind("", "q", (value.encode(),))
     wire.execute()
@@ -194,7 +197,6 @@ def test_values_never_become_sql(parlour, wire, value):
     got = wire.until()
     assert not errors_in(got)
     assert abs(int(rows_in(got)[0][0])) < 100  # nobody is of that sex
-    told = [e.body["statement"] for e in parlour.house.database.ledger() if e.kind == "reserved"]
     assert "'" + value.replace("'", "''") + "'" in told[-1]
     wire.parse("SELECT count(*) AS n FROM people WHERE sex = $1", "never")
     wire.bind("", "never", (value.encode(),))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import signal
+import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +35,14 @@ def run(
 
     `batch(first, many)` returns the columns of `many` runs. A batch that was begun is waited for:
     without it, slow runs would be rarer in the outcome than in truth. `progress(done, runs)` is
-    called after each batch, and may raise KeyboardInterrupt.
+    called after each batch, and may raise KeyboardInterrupt. Ctrl-C is noted between two batches;
+    pressed again, it is raised wherever the program is.
     """
     end = time.monotonic() + (math.inf if time_limit is None else time_limit)
     line = _Line(batch, runs)
-    with ThreadPoolExecutor(workers) as pool:
+    with _noted_interrupts() as pressed, ThreadPoolExecutor(workers) as pool:
         with suppress(KeyboardInterrupt):
-            while (line.waiting or line.given < runs) and not (line.given and _past(end)):
+            while (line.waiting or line.given < runs) and not (line.given and _ended(end, pressed)):
                 if line.given < runs and len(line.waiting) < 2 * workers:
                     line.submit(pool)
                 else:
@@ -48,8 +51,34 @@ def run(
     return np.concatenate(line.done, axis=1)
 
 
-def _past(end: float) -> bool:
-    return time.monotonic() >= end
+def _ended(end: float, pressed: list[int]) -> bool:
+    return bool(pressed) or time.monotonic() >= end
+
+
+@contextmanager
+def _noted_interrupts() -> Iterator[list[int]]:
+    """A list that fills when Ctrl-C is pressed, in the place of KeyboardInterrupt.
+
+    An exception from nowhere can come while a lock of the pool is taken and before anybody is
+    responsible for giving it back; then the workers, and who waits for them, wait for ever.
+    """
+    pressed: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        if pressed:
+            raise KeyboardInterrupt
+        pressed.append(number)
+
+    mine = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT) if mine else None
+    if not callable(before):  # signals come to another thread, are ignored, or end the program
+        yield pressed
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class _Line:

@@ -23,6 +23,8 @@ __all__ = ["Ladder", "Rung", "draw", "height"]
 
 BASE_DOUBT = Fraction(1, 5)
 """The part of the doubt in a margin that the noisy base may take."""
+WIDEST = 800
+"""Bits of the widest rung that is computed with in floats."""
 Rung = Callable[[int], int]
 """The width of a rung, from the base of a graph plus the rung's place."""
 
@@ -98,12 +100,13 @@ def _reach(rung: Rung, base: int, eta: float, doubt: float) -> int:
     allowed = odds / (1 + odds)
     widths = [rung(base + place) for place in range(math.ceil((60 - math.log(allowed)) / eta))]
     places = np.arange(1, len(widths) + 1)
-    weights = 2 * np.array(widths, float) * np.exp(-eta * places)
+    bits = max(0, max(widths).bit_length() - WIDEST)  # what floats do not hold is scaled down
+    weights = 2 * np.array([width >> bits for width in widths], float) * np.exp(-eta * places)
     beyond = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
-    total = float(beyond[0]) + 1
+    total = float(beyond[0]) + math.ldexp(1.0, -bits)
     if beyond[0] <= doubt * total:
         return 0
     last = int(np.argmax(beyond <= allowed * total))  # all rungs from here on are allowed to miss
     missing = allowed * total - float(beyond[last])
-    spare = math.floor(missing / (2 * math.exp(-eta * last)) * (1 - 1e-9))
+    spare = math.floor(missing / (2 * math.exp(-eta * last)) * (1 - 1e-9)) << bits
     return sum(widths[:last]) - min(spare, widths[last - 1])

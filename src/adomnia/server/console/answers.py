@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import RedirectResponse, Response
@@ -21,7 +22,7 @@ from adomnia.server.console.sheets import sheet
 if TYPE_CHECKING:
     pass
 
-__all__ = ["show", "table"]
+__all__ = ["show", "show_again", "table"]
 
 MOST_ROWS = 2000
 MOST_CHARTS = 4
@@ -42,13 +43,22 @@ async def show(visit: Visit) -> Response:
     line = await _line(visit)
     if line.kind == "release":
         return RedirectResponse(f"/releases#{line.receipt}", 303)
-    facts: dict[str, Any] = {"line": line, "own": line.analyst == asker(visit.person)}
+    own = line.analyst == asker(visit.person)
+    facts: dict[str, Any] = {"line": line, "own": own, "again": False}
     try:
         answer = await _answer(visit, line) if facts["own"] else None
         facts |= await visit.house.run(_facts, visit, line, answer)
     except AdomniaError as error:
         facts |= {"answer": None, "error": error}
     return await visit.page("answer.html", **facts)
+
+
+async def show_again(visit: Visit, statement: str, answer: Answer) -> Response:
+    """An answer that follows from earlier ones, while it is remembered; the receipt is theirs."""
+    now = datetime.now(UTC).isoformat()
+    line = Line(0, now, "question", asker(visit.person), statement, {}, "none", answer.receipt)
+    facts = await visit.house.run(_facts, visit, line, answer)
+    return await visit.page("answer.html", line=line, own=True, again=True, **facts)
 
 
 async def table(visit: Visit) -> Response:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
 from adomnia.errors import AdomniaError, QuestionError
-from adomnia.server.console import words
+from adomnia.server.console import answers, words
 from adomnia.server.console.columns import examples, listings
 from adomnia.server.console.door import Visit
 from adomnia.server.console.expected import Expected, expected
@@ -22,6 +22,7 @@ from adomnia.server.console.pointer import pointer
 from adomnia.server.console.running import Job
 
 if TYPE_CHECKING:
+    from adomnia.curator.answer import Answer
     from adomnia.server.accounts import Person
     from adomnia.server.house import House
 
@@ -58,7 +59,17 @@ async def asked(visit: Visit) -> Response:
         return await _page(visit, _as_form(job), error=job.error)
     if job.answer is None:
         return await visit.page("running.html", job=job)
+    if await visit.house.run(_is_told_again, visit, key, job.answer):
+        return await answers.show_again(visit, job.sql, job.answer)
     return RedirectResponse(f"/answers/{job.answer.receipt}", 303)
+
+
+def _is_told_again(visit: Visit, key: str, answer: Answer) -> bool:
+    """Whether the answer follows from what another request has paid: it has no page of its own."""
+    account = visit.house.database.desk.journal.account()
+    paid, own = account.use(answer.receipt), account.find(asker(visit.person), key)
+    is_free = not any(answer.spent.values())
+    return is_free and paid is not None and bool(paid.loss.amounts) and own is not paid
 
 
 async def events(visit: Visit) -> Response:

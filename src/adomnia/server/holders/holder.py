@@ -133,7 +133,8 @@ class Holder:
             raise NotAllowedError("this round has begun already", "begin a new one")
         contribution.refuse_known(session, name)
         sql = _text(message, "sql")
-        plan = plan_for(session, sql, exact(_text(message, "epsilon")))
+        # the masks cancel among these holders and no others, so the noise is for so many
+        plan = plan_for(session, sql, exact(_text(message, "epsilon")), len(others) + 1)
         digest = digest_of(plan, self.database.policy)
         if digest != message.get("digest"):
             raise QuestionError(

@@ -29,9 +29,12 @@ MAX_WORDS = 1 << 20
 
 
 def joint_plan(
-    question: Question, policy: Policy, epsilon: Fraction, known: Known | None = None
+    question: Question, policy: Policy, epsilon: Fraction, holders: int, known: Known | None = None
 ) -> Plan:
-    """The plan of a question whose answer is a sum over holders; others are refused."""
+    """The plan of a question whose answer is a sum over so many holders; others are refused.
+
+    A unit may have rows at each of them, and nobody can look: the noise is for all (`masks.md`).
+    """
     if question.open:
         raise QuestionError(
             "a key of GROUP BY has no declared domain: holders cannot select groups together",
@@ -43,7 +46,8 @@ def joint_plan(
             "; ".join(question.notes),
         )
     refuse_free_lunch(policy, "holders do not answer together")
-    plan = make_plan(question, policy, Asked(epsilon=epsilon), known)
+    told = replace(policy, neighbors=policy.neighbors.among(holders))
+    plan = make_plan(question, told, Asked(epsilon=epsilon), known)
     for step in plan.steps:
         if not isinstance(step.measurement, Counts | Sum | Moments):
             raise QuestionError(
@@ -80,8 +84,8 @@ def digest_of(plan: Plan, policy: Policy) -> str:
     return digest([plan.of, [step.record() for step in plan.steps], promise])
 
 
-def plan_for(session: Session, sql: str, epsilon: Fraction) -> Plan:
+def plan_for(session: Session, sql: str, epsilon: Fraction, holders: int) -> Plan:
     """The plan of this statement by this holder's policy and what it has released exactly."""
     desk = session.desk
     count, known = desk.public()
-    return replace(joint_plan(desk.bind(sql), desk.policy, epsilon, known), priors=count)
+    return replace(joint_plan(desk.bind(sql), desk.policy, epsilon, holders, known), priors=count)

@@ -90,9 +90,9 @@ class Together:
             raise QuestionError("confidence must be between 0.5 and 0.999999", "for example 0.95")
         if not 0 <= colluding < len(self.holders):
             raise QuestionError("somebody must be honest: colluding is below the number of holders")
-        plan = self._plan(sql, exact(epsilon))
-        bill = _Bill(cost_of(plan.event)["epsilon"])
         present = sorted(self.holders, key=lambda peer: peer.name)
+        plan = self._plan(sql, exact(epsilon), len(present))
+        bill = _Bill(cost_of(plan.event)["epsilon"])
         lost: list[str] = []
         while len(present) >= max(self.least, colluding + 1):
             joined = _Joined(self, sql, exact(epsilon), plan, colluding, tuple(present))
@@ -101,6 +101,8 @@ class Together:
                 return self._answer(joined, total, bill, confidence, lost)
             lost += missing
             present = [peer for peer in present if peer.name not in missing]
+            if present:
+                plan = self._plan(sql, exact(epsilon), len(present))
         raise MachineryError(
             f"too few holders answer; lost: {', '.join(lost) or 'none'}",
             f"{bill.said()}; at least {max(self.least, colluding + 1)} must take part",
@@ -114,8 +116,8 @@ class Together:
         columns = dict.fromkeys([*policy.attributes, *filter(None, [policy.unit])])
         return bind(sql, table, tuple(columns))
 
-    def _plan(self, sql: str, epsilon: Fraction) -> Plan:
-        return joint_plan(self.bind(sql), self.policy, epsilon)
+    def _plan(self, sql: str, epsilon: Fraction, holders: int) -> Plan:
+        return joint_plan(self.bind(sql), self.policy, epsilon, holders)
 
     def _answer(
         self, joined: _Joined, total: Words, bill: _Bill, confidence: float, lost: Sequence[str]

@@ -50,11 +50,15 @@ async def receipt(visit: Visit) -> Response:
 def _receipt(visit: Visit, wanted: str) -> dict[str, Any] | None:
     journal = visit.house.database.desk.journal
     use = journal.account().use(wanted)
-    if use is None or not (visit.person.is_curator or use.analyst == visit.asks_as):
+    entry = None if use is None else journal.reservation(wanted)
+    if use is None or entry is None:
         return None
-    entry = journal.reservation(wanted)
-    assert entry is not None  # the account has it
     paid = _paid(entry)
+    if not (visit.person.is_curator or use.analyst == visit.asks_as):
+        if not paid["statement"].startswith("RELEASE "):
+            return None
+        # What is published answers everybody for nothing; what it cost is not theirs to know.
+        paid |= {"analyst": visit.asks_as, "cost": {}, "event": {"event": "free"}}
     return {**paid, "answered": bool(use.answered) or not paid["cost"]}
 
 
@@ -97,7 +101,9 @@ def _described(entry: Entry) -> dict[str, Any]:
     if entry.kind == "repeated":
         return facts | {"analyst": entry.head["analyst"], "repeats": entry.head["receipts"]}
     if entry.kind == "budget":
-        return facts | dict(entry.head)
+        head = entry.head
+        said = {name: head[name] for name in ("old", "new", "by")}
+        return facts | {"budget": head["name"], **said}
     if entry.kind == "prior":
         return facts | {
             "statement": _published(entry),

@@ -89,6 +89,12 @@ _UNITS = {
     "the rank of a quantile or the count of a mode may be off.",
     "additionalProperties": {"type": "string", "enum": ["value", "rows", "share"]},
 }
+_ALLOWED: Schema = {
+    "type": ["object", "null"],
+    "additionalProperties": TEXT,
+    "description": "Amounts by name; null where there was, or is, none.",
+}
+_KINDS = ("opened", "reserved", "answered", "repeated", "prior", "budget")
 _PAID = {
     "receipt": RECEIPT,
     "at": TEXT,
@@ -173,9 +179,14 @@ COMPONENTS: Mapping[str, Schema] = {
         entries=_list(_object(
             "number at kind",
             number={"type": "integer", "description": "for an analyst: of their own entries"},
-            kind={"type": "string", "enum": ["opened", "reserved", "answered", "prior"]},
+            kind={"type": "string", "enum": list(_KINDS)},
+            repeats=_list(RECEIPT),
             repriced=WHOLE,
             accepted=TRUTH,
+            budget={"type": ["string", "null"], "description": "whose; null is the data's"},
+            old=_ALLOWED,
+            new=_ALLOWED,
+            by=TEXT,
             **_PAID,
         )),
         next={"type": ["integer", "null"], "description": "what to give as `after` for more"},

@@ -1,0 +1,1 @@
+"""A second opinion on every use of the data, which shares no code with what it judges."""

@@ -1,0 +1,50 @@
+"""Choices among counts: the largest, those above a bar, a price."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tests.adversary.grammar import Grammar
+from tests.adversary.pairs import Bench, Stretch
+from tests.adversary.sql import opened
+from tests.adversary.worlds import World
+
+CHOICES = 40
+KINDS = ("noisy_max", "above", "auction")
+
+
+def run(stretch: Stretch, kinds: Sequence[str] = KINDS) -> None:
+    """Choices of these kinds in all worlds."""
+    for chance in stretch.worlds():
+        world = World.drawn(chance)
+        rows = world.table(chance)
+        tables = [rows, *(world.neighbour(rows, chance) for _ in range(5))]
+        with opened(world, tables, "parquet") as databases:
+            bench = Bench(stretch.tally, "choices", world.relation.label, databases)
+            for _ in range(CHOICES):
+                what, asked = choice(Grammar(world, chance), chance.choice(kinds))
+                bench.compare(asked, what)
+
+
+def choice(grammar: Grammar, kind: str) -> tuple[str, Any]:
+    """A choice of this kind in words, and as a use."""
+    chance = grammar.chance
+    epsilon = chance.choice(["0.3", "1", "4"])
+    conditions = [grammar.truth(1) for _ in range(chance.randrange(2, 6))]
+    if kind == "noisy_max":
+        return (
+            f"noisy_max {conditions} at {epsilon}",
+            lambda database: database.session().noisy_max(conditions, epsilon),
+        )
+    if kind == "above":
+        bar, cutoff = chance.choice([0, 2, 5, 9]), chance.choice([1, 1, 2])
+        return (
+            f"above {bar} {conditions} cutoff {cutoff} at {epsilon}",
+            lambda database: database.session().above(bar, conditions, epsilon, cutoff=cutoff),
+        )
+    prices = sorted(chance.sample(range(1, 60), chance.randrange(2, 6)))
+    column = chance.choice(["age", "income"])
+    return f"auction {column} {prices} at {epsilon}", lambda database: database.session().auction(
+        column, prices, epsilon
+    )

@@ -1,0 +1,254 @@
+"""Exact laws of what is chosen or drawn: how much two tables can be told apart by an output.
+
+Every function takes what was noted on two tables and returns the greatest log ratio of the two
+laws, both ways. They are written from the definitions of the mechanisms, for small cases.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+INFINITE = math.inf
+REACH = 80
+"""Noise past so many of its scales has a probability below e^-80, and is left out."""
+
+
+def worst(one: Sequence[float], other: Sequence[float]) -> float:
+    """The greatest absolute log ratio of two laws over the same outcomes, given as logarithms."""
+    if len(one) != len(other):
+        return INFINITE
+    found = 0.0
+    for a, b in zip(one, other, strict=True):
+        if a == b:
+            continue
+        if math.isinf(a) or math.isinf(b):
+            return INFINITE
+        found = max(found, abs(a - b))
+    return found
+
+
+def _log_sum(terms: Sequence[float]) -> float:
+    top = max(terms)
+    return top + math.log(math.fsum(math.exp(term - top) for term in terms))
+
+
+def exponential(
+    one: tuple[list[int], list[int]], other: tuple[list[int], list[int]], rates: tuple[float, float]
+) -> float:
+    """Weights exp(-rate * penalty) on runs of points that lie side by side: (penalties, sizes)."""
+    if sum(one[1]) != sum(other[1]):
+        return INFINITE
+    laws = []
+    for (penalties, sizes), rate in zip((one, other), rates, strict=True):
+        logs = [-rate * p for p in penalties]
+        total = _log_sum([a + math.log(n) for a, n in zip(logs, sizes, strict=True) if n])
+        ends = list(itertools.accumulate(sizes))
+        laws.append((ends, [a - total for a in logs]))
+    points = sorted({end - 1 for ends, _ in laws for end in ends})
+    values = [[logs[bisect_right(ends, point)] for point in points] for ends, logs in laws]
+    return worst(*values)
+
+
+def flips(one: list[int], other: list[int], rates: tuple[float, float]) -> float:
+    """Permute-and-flip: coins of odds exp(-rate * gap), one of the heads at random."""
+    if len(one) != len(other):
+        return INFINITE
+    return worst(_flipped(one, rates[0]), _flipped(other, rates[1]))
+
+
+def _nodes() -> tuple[np.ndarray, np.ndarray]:
+    """Points and weights on [0, 1], denser towards 0: 24 on each interval between powers of two."""
+    points, weights = np.polynomial.legendre.leggauss(24)
+    ends = [0.0, *(2.0**-k for k in range(30, -1, -1))]
+    parts = [((b - a) * (points + 1) / 2 + a, (b - a) * weights / 2) for a, b in pairwise(ends)]
+    return np.concatenate([p for p, _ in parts]), np.concatenate([w for _, w in parts])
+
+
+POINTS, WEIGHTS = _nodes()
+
+
+def _flipped(gaps: list[int], rate: float) -> list[float]:
+    """log P(i) = log q_i + log of the integral of the product of 1 - q_j u over [0, 1], j not i."""
+    counts = Counter(gaps)
+    each = {g: np.log1p(-math.exp(-min(rate * g, 745.0)) * POINTS) for g in counts}
+    total = sum(count * each[g] for g, count in counts.items())
+    logs = {g: -rate * g + math.log(float(WEIGHTS @ np.exp(total - each[g]))) for g in counts}
+    return [logs[gap] for gap in gaps]
+
+
+def largest(one: list[int], other: list[int], scales: tuple[float, float]) -> float:
+    """The place of the largest score plus geometric noise, a tie going to any of them."""
+    if len(one) != len(other):
+        return INFINITE
+    return worst(_largest(one, scales[0]), _largest(other, scales[1]))
+
+
+def _largest(scores: list[int], scale: float) -> list[float]:
+    """Sum over the winning value; P(G = g) is (1 - q) q^g, q = exp(-1 / scale)."""
+    rate, top, low = 1 / scale, max(scores), min(scores)
+    values = np.arange(low, top + math.ceil(REACH / rate) + 2, dtype=float)
+    mass = -math.expm1(-rate)
+    at = [np.where(values >= s, mass * np.exp(-rate * (values - s)), 0.0) for s in scores]
+    under = [np.where(values > s, -np.expm1(-rate * (values - s)), 0.0) for s in scores]
+    nodes, weights = np.polynomial.legendre.leggauss(len(scores) // 2 + 1)
+    times = (nodes + 1) / 2
+    found = []
+    for place in range(len(scores)):
+        product = np.ones((values.size, times.size))
+        for j in range(len(scores)):
+            if j != place:
+                product *= under[j][:, None] + at[j][:, None] * times[None, :]
+        chance = float((at[place] * (product @ weights / 2)).sum())
+        found.append(math.log(chance) if chance > 0 else -math.inf)
+    return found
+
+
+def sparse(
+    one: list[int], other: list[int], bar: int, cutoff: int,
+    scales: tuple[tuple[float, float], tuple[float, float]],
+) -> float:  # fmt: skip
+    """Which answers plus noise reach a noisy bar, until so many do: every sequence of verdicts."""
+    if len(one) != len(other):
+        return INFINITE
+    patterns = list(_verdicts(len(one), cutoff))
+    laws = [_sparse(a, bar, s, patterns) for a, s in zip((one, other), scales, strict=True)]
+    return worst(*laws)
+
+
+def _verdicts(length: int, cutoff: int) -> list[tuple[bool, ...]]:
+    found = set()
+    for told in itertools.product((False, True), repeat=length):
+        end = next((i + 1 for i in range(length) if sum(told[: i + 1]) == cutoff), length)
+        found.add(told[:end])
+    return sorted(found)
+
+
+def _sparse(
+    answers: list[int], bar: int, scales: tuple[float, float], patterns: list[tuple[bool, ...]]
+) -> list[float]:
+    wide = math.ceil(REACH * scales[0])
+    shift = np.arange(-wide, wide + 1, dtype=float)
+    chance = _laplace(shift, scales[0])
+    reached = [_at_least(bar + shift - answer, scales[1]) for answer in answers]
+    missed = [_at_least(1 - (bar + shift - answer), scales[1]) for answer in answers]
+    found = []
+    for told in patterns:
+        product = chance.copy()
+        for place, verdict in enumerate(told):
+            product *= reached[place] if verdict else missed[place]
+        total = float(product.sum())
+        found.append(math.log(total) if total > 0 else -math.inf)
+    return found
+
+
+def _laplace(x: np.ndarray, scale: float) -> np.ndarray:
+    return math.tanh(1 / scale / 2) * np.exp(-np.abs(x) / scale)
+
+
+def _at_least(x: np.ndarray, scale: float) -> np.ndarray:
+    """P(X >= x) of integer Laplace noise."""
+    q = math.exp(-1 / scale)
+    tail = np.exp(-np.abs(np.where(x > 0, x, 1 - x)) / scale) / (1 + q)
+    return np.where(x > 0, tail, 1 - tail)
+
+
+def tail(scale: Fraction, distance: int) -> float:
+    """P(X >= distance) of integer Laplace noise."""
+    return float(_at_least(np.array([float(distance)]), float(scale))[0])
+
+
+def ladder(
+    one: tuple[int, list[int]],
+    other: tuple[int, list[int]],
+    digits: int,
+    rates: tuple[float, float],
+) -> float:
+    """Weights exp(-rate * rung) around the truth, rungs of the given widths: (truth, rungs)."""
+    limit = 1 << digits
+    laws = [_rungs(*sides, limit, rate) for sides, rate in zip((one, other), rates, strict=True)]
+    points = sorted({p for starts, _ in laws for p in starts})
+    return worst(*[[logs[bisect_right(starts, p) - 1] for p in points] for starts, logs in laws])
+
+
+def _rungs(truth: int, rungs: list[int], limit: int, rate: float) -> tuple[list[int], list[float]]:
+    """Starts of runs with one penalty, from -limit on, and the logarithm of a point's chance."""
+    edges: dict[int, int] = {}
+    ends = list(itertools.accumulate(rungs, initial=0))
+    edges[-limit] = len(rungs) + 1
+    for place in range(len(rungs), 0, -1):
+        if truth - ends[place] <= limit:
+            edges[max(-limit, truth - ends[place])] = place
+    edges[max(-limit, truth)] = 0
+    for place in range(1, len(rungs) + 2):
+        start = truth + ends[place - 1] + 1
+        if start <= limit:
+            edges[max(-limit, start)] = place
+    starts = sorted(edges)
+    sizes = [b - a for a, b in itertools.pairwise([*starts, limit + 1])]
+    logs = [-rate * edges[start] for start in starts]
+    total = _log_sum([a + math.log(n) for a, n in zip(logs, sizes, strict=True)])
+    return starts, [a - total for a in logs]
+
+
+def weighted(one: list[int], other: list[int], rates: tuple[float, float]) -> float:
+    """Weights exp(-rate * penalty) on the same outcomes."""
+    sizes = [1] * len(one)
+    if len(one) != len(other):
+        return INFINITE
+    return exponential((one, sizes), (other, sizes), rates)
+
+
+def smooth(
+    law: str, grid: tuple[int, int], one: tuple[int, Fraction], other: tuple[int, Fraction]
+) -> list[tuple[float, float]]:
+    """The logarithms of both laws of value plus noise, brought to the grid, point by point."""
+    low, high = grid
+    density = _waring if law == "waring" else _two_sided
+    found = []
+    for value, scale in (one, other):
+        logs, below, above = density(float(scale), low - value, high - value)
+        logs[0] = math.log(math.exp(logs[0]) + below)
+        logs[-1] = math.log(math.exp(logs[-1]) + above)
+        found.append(logs)
+    return list(zip(*found, strict=True))
+
+
+def _two_sided(scale: float, first: int, last: int) -> tuple[list[float], float, float]:
+    mass = math.log(math.tanh(1 / scale / 2))
+    logs = [mass - abs(x) / scale for x in range(first, last + 1)]
+    return logs, tail(Fraction(scale), 1 - first), tail(Fraction(scale), last + 1)
+
+
+def _waring(scale: float, first: int, last: int) -> tuple[list[float], float, float]:
+    """1 / ((s + |z|)(s + |z| + 1)(s + |z| + 2)(s + |z| + 3)), and what lies beyond both ends."""
+
+    def reach(k: int) -> float:  # sum of the weights from k on: they telescope
+        return 1 / (3 * (scale + k) * (scale + k + 1) * (scale + k + 2))
+
+    def weight(z: int) -> float:
+        return 1 / math.prod(scale + abs(z) + i for i in range(4))
+
+    total = 2 * reach(0) - weight(0)
+    logs = [math.log(weight(z) / total) for z in range(first, last + 1)]
+
+    def beyond(k: int) -> float:  # P(Z >= k)
+        return reach(k) / total if k > 0 else 1 - reach(1 - k) / total
+
+    return logs, beyond(1 - first), beyond(last + 1)
+
+
+def excess(pairs: list[tuple[float, float]], epsilon: float) -> float:
+    """The delta that is needed beside epsilon, both ways."""
+    ways = [0.0, 0.0]
+    for a, b in pairs:
+        ways[0] += max(0.0, math.exp(a) - math.exp(epsilon + b))
+        ways[1] += max(0.0, math.exp(b) - math.exp(epsilon + a))
+    return max(ways)

@@ -1,0 +1,80 @@
+"""Tables that are released, by every method, and models that are fitted through a session."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from tests.adversary.pairs import Bench, Stretch
+from tests.adversary.sql import opened
+from tests.adversary.worlds import World
+
+METHODS = ("microdata", "microdata", "fourier", "fourier-shift", "fourier-lp", "marginals-lp")
+MODELS = (
+    ("k_means", "KMeans", {"n_clusters": 2}, False),
+    ("components", "PCA", {"n_components": 1}, False),
+    ("naive_bayes", "GaussianNB", {}, True),
+    ("naive_bayes", "CategoricalNB", {}, True),
+    ("decision_tree", "DecisionTree", {}, True),
+    ("random_forest", "RandomForest", {}, True),
+    ("perceptron", "Perceptron", {}, True),
+    ("item_sets", "FrequentItemSets", {}, False),
+)
+RELATIONS = ("unbounded", "bounded", "attribute", "bit", "unit", "bounded unit")
+ATTRIBUTES = ("sex", "ill", "zip", "smoker")
+
+
+def run(stretch: Stretch) -> None:
+    """Releases by every method."""
+    _run(stretch, "releases", release, 12)
+
+
+def run_models(stretch: Stretch) -> None:
+    """Models, all of whose reads are answers."""
+    _run(stretch, "mining", model, 3)
+
+
+def _run(stretch: Stretch, part: str, make: Any, each: int) -> None:
+    for chance in stretch.worlds():
+        world = World.drawn(chance, chance.choice(RELATIONS))
+        if part == "releases" and world.relation.name == "bounded" and chance.random() < 0.5:
+            world = replace(world, public=tuple(chance.sample(ATTRIBUTES, 2)))
+        rows = world.table(chance)
+        tables = [rows, *(world.neighbour(rows, chance) for _ in range(4))]
+        with opened(world, tables, "parquet") as databases:
+            label = world.relation.label + (" some public" if world.public else "")
+            bench = Bench(stretch.tally, part, label, databases)
+            for _ in range(each):
+                what, asked = make(world, chance)
+                bench.compare(asked, f"{what} public {world.public}")
+
+
+def release(world: World, chance: random.Random) -> tuple[str, Any]:
+    """A release in words, and as a use."""
+    method = chance.choice(METHODS)
+    terms: dict[str, Any] = {world.currency: chance.choice(["0.5", "2"]), "method": method}
+    if method == "microdata":
+        terms["unbiased"] = chance.random() < 0.5
+    listed = [
+        chance.sample(ATTRIBUTES, chance.choice([1, 2, 2])) for _ in range(chance.choice([1, 2]))
+    ]
+    if chance.random() < 0.3:
+        terms["ways"] = 1
+    else:
+        terms["marginals"] = listed
+    return f"release {terms}", lambda database: database.release(database.plan_release(**terms))
+
+
+def model(world: World, chance: random.Random) -> tuple[str, Any]:
+    """A model in words, and as a use."""
+    room, name, given, target = chance.choice(MODELS)
+    kind = getattr(import_module(f"adomnia.mining.{room}"), name)
+    numbers = ["age", "income"]
+    features = ["ill", "zip"] if name in ("CategoricalNB", "FrequentItemSets") else numbers
+    terms = {"epsilon": chance.choice(["1", "30"])}
+    parts = (features, "sex") if target else (features,)
+    return f"{name}({given}).fit({parts}, {terms})", lambda database: kind(**given).fit(
+        database.session(), *parts, **terms
+    )

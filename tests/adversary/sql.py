@@ -1,0 +1,81 @@
+"""Statements in SQL, over files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import adomnia
+from tests.adversary import sources
+from tests.adversary.grammar import Grammar
+from tests.adversary.pairs import Bench, Stretch, Tally
+from tests.adversary.worlds import Rows, World, plain
+
+NEIGHBOURS = 6
+STATEMENTS = 60
+FEW = 8
+"""Given statements are asked of many worlds, not of one many times."""
+
+
+@contextmanager
+def opened(world: World, tables: list[Rows], form: str) -> Iterator[list[Any]]:
+    """Databases on each of the tables."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(sources.room()))
+        files = [sources.write(folder, world, rows, form, str(i)) for i, rows in enumerate(tables)]
+        yield [stack.enter_context(adomnia.open(file)) for file in files]
+
+
+def run(stretch: Stretch, name: str | None = None, statements: Sequence[str] = ()) -> None:
+    """Statements of the grammar, or the given ones; of all relations, or of the one named."""
+    for chance in stretch.worlds():
+        world = World.drawn(chance, name)
+        form = chance.choice(["parquet", "parquet", "parquet", "csv"])
+        world = plain(world) if form == "csv" or statements else world
+        rows = world.table(chance, chance.choice([0.0, 0.15, 0.4]))
+        tables = [rows, *(world.neighbour(rows, chance) for _ in range(NEIGHBOURS))]
+        many = FEW if statements else STATEMENTS
+        grammar = Grammar(world, chance)
+        with opened(world, tables, form) as databases:
+            asked = (chance.choice(statements or [grammar.statement()]) for _ in range(many))
+            ask_all(stretch.tally, f"sql {form}", databases, grammar, asked)
+
+
+def ask_all(
+    tally: Tally, part: str, databases: list[Any], grammar: Grammar, statements: Iterable[str]
+) -> None:
+    """Many statements of one world; the price rises, so that no answer serves a later one."""
+    world = grammar.world
+    for number, sql in enumerate(statements):
+        terms = price(world, number, grammar.chance)
+        label = world.relation.label + (" rho" if "rho" in terms else "")
+        bench = Bench(tally, part, label, databases)
+        if grammar.chance.random() < 0.05:
+            bench.compare(
+                lambda database, sql=sql, terms=terms: SimpleNamespace(
+                    plan=database.session().plan(sql, **terms)
+                ),
+                f"plan {sql} -- {terms}",
+            )
+        times = 2 if grammar.chance.random() < 0.03 else 1  # the second time nothing is drawn
+        for _ in range(times):
+            bench.compare(
+                lambda database, sql=sql, terms=terms: database.session().ask(sql, **terms),
+                f"{sql} -- {terms}",
+                terms,
+            )
+    Bench(tally, part, world.relation.label, databases).alike()
+
+
+def price(world: World, number: int, chance: Any) -> dict[str, Any]:
+    """What is paid for a question."""
+    amount = f"{chance.choice([1, 1, 20])}.{number:03d}1"
+    error = {"error": "value"} if chance.random() < 0.15 else {}
+    if world.currency == "rho" and chance.random() < 0.8:
+        return {"rho": amount}
+    if world.currency == "epsilon" and world.relation.most is None and chance.random() < 0.2:
+        return {"epsilon": amount, "delta": "0.0001", **error}
+    return {"epsilon": amount, **error}

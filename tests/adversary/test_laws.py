@@ -1,0 +1,103 @@
+"""The adversary's own laws, against enumeration; and its own tools, on cases known by hand."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from tests.adversary import laws
+from tests.adversary.faults import FAULTS, Verdict, planted
+from tests.adversary.judge import ratio
+from tests.adversary.priors import Public, induced
+from tests.adversary.seams import Note
+
+
+def test_nothing_that_is_judged_is_imported() -> None:
+    for file in Path(__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            inside = [name for name in names if name.startswith("adomnia.")]
+            assert not inside or file.name == "seams.py", f"{file.name} imports {inside}"
+
+
+@pytest.mark.parametrize(
+    ("gaps", "rate"), [([0, 1, 3], 0.7), ([0, 0, 2, 5, 5], 0.3), ([0] + [4] * 9, 1.1)]
+)
+def test_permute_and_flip_is_what_all_heads_and_tails_say(gaps: list[int], rate: float) -> None:
+    odds = [math.exp(-rate * gap) for gap in gaps]
+    expected = [0.0] * len(gaps)
+    for heads in itertools.product((False, True), repeat=len(gaps)):
+        chance = math.prod(q if head else 1 - q for q, head in zip(odds, heads, strict=True))
+        for place in range(len(gaps)):
+            expected[place] += chance / sum(heads) if heads[place] else 0.0
+    found = [math.exp(log) for log in laws._flipped(gaps, rate)]
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_largest_is_what_all_noises_say() -> None:
+    scores, q = [3, 5, 4], math.exp(-0.5)
+    expected = [0.0] * 3
+    for noise in itertools.product(range(50), repeat=3):
+        noisy = [s + g for s, g in zip(scores, noise, strict=True)]
+        best = [i for i in range(3) if noisy[i] == max(noisy)]
+        for place in best:
+            expected[place] += (1 - q) ** 3 * q ** sum(noise) / len(best)
+    found = [math.exp(log) for log in laws._largest(scores, 2.0)]
+    assert found == pytest.approx(expected, rel=1e-8)
+
+
+def test_laws_add_up_to_one() -> None:
+    patterns = laws._verdicts(3, 1)
+    told = laws._sparse([2, 5, 1], 3, (2.0, 4.0), patterns)
+    starts, logs = laws._rungs(5, [1, 2, 2], 50, 0.3)
+    sizes = [b - a for a, b in itertools.pairwise([*starts, 51])]
+    smooth = laws.smooth("waring", (0, 20), (5, Fraction(5, 2)), (6, Fraction(3)))
+    assert sum(map(math.exp, told)) == pytest.approx(1)
+    rungs = zip(sizes, logs, strict=True)
+    assert sum(size * math.exp(log) for size, log in rungs) == pytest.approx(1)
+    assert sum(math.exp(a) for a, _ in smooth) == pytest.approx(1)
+    assert sum(math.exp(b) for _, b in smooth) == pytest.approx(1)
+
+
+def test_a_sum_that_moves_by_more_than_its_noise_covers_is_seen() -> None:
+    one, other = ([Note("laplace", Fraction(2), [value, 7])] for value in (10, 13))
+    assert ratio(one, other, {"epsilon": Fraction(3, 2)}) == 1
+    assert ratio(one, other, {"epsilon": Fraction(1, 2)}) == 3
+    assert ratio(one, other, {}) == math.inf
+
+
+def test_what_is_released_without_noise_may_not_move() -> None:
+    one, other = ([Note("laplace", Fraction(0), [value])] for value in (1, 2))
+    assert ratio(one, other, {"epsilon": Fraction(10**9)}) == math.inf
+    assert ratio(one, one, {"epsilon": Fraction(1)}) == 0
+
+
+def test_induced_neighbours_of_two_margins_are_swaps() -> None:
+    public = Public((2, 2), ((0,), (1,)), "bounded")
+    tables = public.agreeing((1, 1, 1, 1))
+    assert sorted(tables) == [(0, 2, 2, 0), (1, 1, 1, 1), (2, 0, 0, 2)]
+    assert sorted(induced((0, 2, 2, 0), tables)) == [(1, 1, 1, 1)]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_finds_what_it_patches_and_leaves_nothing_behind(fault) -> None:
+    with planted(fault):
+        pass
+    with planted(fault) as reached:
+        assert reached[0] == 0 or fault.path.endswith("]")
+
+
+def test_a_fault_inside_must_be_caught_and_one_outside_must_not_show() -> None:
+    inside = next(fault for fault in FAULTS if fault.side == "inside")
+    outside = next(fault for fault in FAULTS if fault.side == "outside")
+    assert Verdict(inside, True, "ratio 2", 5).is_good
+    assert not Verdict(inside, True, "", 5).is_good
+    assert Verdict(outside, True, "", 5).is_good
+    assert not Verdict(outside, True, "ratio 2", 5).is_good
+    assert not Verdict(outside, False, "", 5).is_good

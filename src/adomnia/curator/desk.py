@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from adomnia.curator.books import open_journal
 from adomnia.curator.doors import CURATOR
 from adomnia.curator.knowledge import Knowledge
-from adomnia.curator.memory import Memory
+from adomnia.curator.memory import Memory, recorded
 from adomnia.curator.policy import Policy, line_of
 from adomnia.curator.pricing import check_prices
 from adomnia.curator.sealed_reads import prepare_sealed, read_sealed
@@ -29,6 +29,9 @@ from adomnia.schema.table import Table
 
 __all__ = ["Desk"]
 
+RECORDS = 1024
+"""So many records of earlier uses are kept read; the rest are read when they are needed."""
+
 
 class Desk:
     """Where a question meets data and budget; sessions sit at it."""
@@ -43,6 +46,7 @@ class Desk:
             self.engine.check(self.table)
         self.journal = open_journal(policy)
         self._binders = lru_cache(maxsize=64)(lambda _: lru_cache(maxsize=512)(self._bound))
+        self._recall = lru_cache(maxsize=RECORDS)(partial(recorded, self.journal))
         self._public = (-1, Known())
         self.knowledge = Knowledge(
             policy, self.journal, self.bind, tuple(self.engine.columns()), self.edition
@@ -94,7 +98,7 @@ class Desk:
 
     def memory(self, analyst: str, version: str) -> Memory:
         """What this analyst has been told of this version of the data, and what everybody was."""
-        return Memory(self.journal, self.policy, analyst, version)
+        return Memory(self.journal, self.policy, analyst, version, self._recall)
 
     def check(self, mechanisms: Sequence[Mechanism[Any]]) -> None:
         """Refuse what is priced below its cost; tables and exact releases have their own prices."""

@@ -6,7 +6,7 @@ receipts, and records and answers are read from there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -23,14 +23,53 @@ from adomnia.mechanisms.measuring import Measuring
 from adomnia.mechanisms.noisy import Noisy
 from adomnia.queries.canonical import digest, expression_from, measurement_from
 from adomnia.queries.expression import Expr
+from adomnia.queries.measurement import Measurement
 
-__all__ = ["Memory"]
+__all__ = ["Memory", "Recorded", "recorded"]
+
+Place = tuple[int, int | None]
+"""Which mechanism of a use released it, and which of its parts where it has several."""
 
 MAX_TABLES = 100
 """Only the latest tables are tried for a coarser one, so that asking stays fast."""
 
 MAX_SAME = 20
 """Of equal measurements each is sharper than the one before: the latest are tried."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What a receipt's record says: rows and cells, and each measurement with its digest and its
+    place in the answer."""
+
+    where: Expr | None
+    keys: tuple[Expr, ...]
+    parts: tuple[tuple[Measurement, str, Place], ...]
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Recorded:
+        """The record of a use that answered a question."""
+        listed: list[tuple[Measurement, Place]] = []
+        for number, part in enumerate(record["parts"]):
+            together = part.get("parts")  # selected keys: several measurements in one release
+            for place, inner in enumerate(together or (part,)):
+                at = (number, place if together else None)
+                listed.append((measurement_from(inner["measurement"]), at))
+        digests = record["measured"][: len(listed)]
+        parts = tuple((m, name, at) for (m, at), name in zip(listed, digests, strict=True))
+        return cls(expression_from(record["where"]), _keys(record["keys"]), parts)
+
+
+Recall = Callable[[str], Recorded]
+"""The record under a receipt; it never changes, so whoever asks may keep some."""
+
+
+def recorded(journal: Journal, receipt: str) -> Recorded:
+    """The record under a receipt, read from the ledger."""
+    entry = journal.reservation(receipt)
+    if entry is None:
+        raise LedgerError("the ledger does not have a receipt that it has")
+    return Recorded.of(entry.body["use"])
 
 
 @dataclass(frozen=True)
@@ -41,12 +80,13 @@ class Memory:
     policy: Policy
     analyst: str
     version: str
+    recall: Recall
 
     def candidates(self, plan: Plan, step: Measuring) -> Iterator[Known]:
         """The same measurement if there is one, then tables that might be summed to it."""
-        same = self._receipts(plan.found_by(step, self.version))
-        for receipt in islice(reversed(same), MAX_SAME):
-            yield from self._told(receipt, plan.found_by(step, self.version))
+        name = plan.found_by(step, self.version)
+        for receipt in islice(reversed(self._receipts(name)), MAX_SAME):
+            yield from self._told(receipt, name)
         if isinstance(step.measurement, SUMMED):
             tables = self._receipts(tables_of(self.version))
             for receipt in islice(reversed(tables), MAX_TABLES):
@@ -64,29 +104,14 @@ class Memory:
 
     def _told(self, receipt: str, only: str | None = None) -> Iterator[Known]:
         """What was released under a receipt; the one measurement of this digest, or all."""
-        record = self._record(receipt)
-        where, keys = expression_from(record["where"]), _keys(record["keys"])
-        place = 0
-        for number, part in enumerate(record["parts"]):
-            together = "parts" in part  # selected keys: several measurements in one release
-            for inner in part["parts"] if together else (part,):
-                at = (number, place if together else None)
-                found = record["measured"][place]
-                place += 1
-                if only in (None, found):
-                    measurement = measurement_from(inner["measurement"])
-                    name = _Told(self, receipt, at)
-                    yield Known(
-                        where, keys, measurement, name.load, receipt, name.keys,
-                        same=only is not None,
-                    )  # fmt: skip
-
-    def _record(self, receipt: str) -> Mapping[str, Any]:
-        entry = self.journal.reservation(receipt)
-        if entry is None:
-            raise LedgerError("the ledger does not have a receipt that it has")
-        found: Mapping[str, Any] = entry.body["use"]
-        return found
+        record = self.recall(receipt)
+        for measurement, found, at in record.parts:
+            if only in (None, found):
+                told = _Told(self, receipt, at)
+                yield Known(
+                    record.where, record.keys, measurement, told.load, receipt, told.keys,
+                    same=only is not None,
+                )  # fmt: skip
 
     def _answer(self, receipt: str) -> Mapping[str, Any]:
         body = self.journal.answer(receipt)
@@ -101,7 +126,7 @@ class _Told:
 
     memory: Memory
     receipt: str
-    at: tuple[int, int | None]
+    at: Place
 
     @cached_property
     def _body(self) -> Mapping[str, Any]:

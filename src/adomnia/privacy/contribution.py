@@ -27,6 +27,7 @@ __all__ = [
     "Setting",
     "Tally",
     "arguments",
+    "width",
 ]
 
 Pattern = tuple[bool, ...]
@@ -144,6 +145,15 @@ Contribution = Tally | Clamped | Bernstein | DistinctValues | DistinctUnits | Ra
 
 ROWS = Tally((None,))
 """Every row adds 1."""
+
+
+def width(contribution: Contribution) -> int:
+    """How many numbers a row adds to at once; none where rows are listed."""
+    if isinstance(contribution, Tally):
+        return len(contribution.conditions)
+    if isinstance(contribution, Bernstein):
+        return contribution.degree + 1 + contribution.rest
+    return 0 if isinstance(contribution, Ranked | Listed) else 1
 
 
 def arguments(contribution: Contribution) -> tuple[Expr | None, ...]:

@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from math import comb
 from typing import Any
 
+from adomnia.curator.plan import Plan
+from adomnia.curator.sealed_reads import read_sealed
 from adomnia.engines.engine import Request
+from adomnia.mechanisms.noisy import Measured
 from adomnia.privacy.contribution import Contribution, Ranked, Setting
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.proposal import contribution_of
@@ -27,7 +30,18 @@ from adomnia.queries.measurement import (
 from adomnia.queries.operations import evaluate
 from adomnia.schema.table import Table
 
-__all__ = ["adds", "claim", "contributions", "measured", "ranked", "request_of"]
+__all__ = ["adds", "claim", "contributions", "measured", "ranked", "released", "request_of"]
+
+
+def released(plan: Plan, table: Table, engine: Any) -> Measured:
+    """What the plan's mechanisms release of what the engine reads, without any ledger."""
+    wanted = [mechanism.reads for mechanism in plan.mechanisms]
+    sealed = iter(read_sealed(engine, table, [reads for reads in wanted if reads is not None]))
+    parts = [
+        mechanism.release(None if reads is None else next(sealed))
+        for mechanism, reads in zip(plan.mechanisms, wanted, strict=True)
+    ]
+    return plan.measured(tuple(parts))
 
 
 def claim(measurement: Measurement, setting: Setting, neighbors: Neighbors) -> Sensitivity:

@@ -1,4 +1,4 @@
-"""Readings drawn many times over with the real samplers, and how often the truth is within.
+"""Measured drawn many times over with the real samplers, and how often the truth is within.
 
 Their bits are seeded: shares of ten thousand draws are compared with narrow bounds.
 """
@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from adomnia.curator.reading import Reading, Readings
 
 from adomnia.curator.answer import tabulate
 from adomnia.curator.plan import Asked, Plan, make_plan
 from adomnia.curator.policy import Policy
 from adomnia.mechanisms import gaussian, laplace
 from adomnia.mechanisms.margin import Noise
+from adomnia.mechanisms.noisy import Measured, Noisy
 from adomnia.mechanisms.randomness import Bits
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.neighbors import Neighbors
@@ -63,7 +63,7 @@ def draw(noise: Noise, shape: tuple[int, ...], bits: Bits) -> Any:
     return sample(noise.parameter, int(np.prod(shape)), bits).reshape(shape)
 
 
-def simulate(plan: Plan, rows: list[Row], runs: int = RUNS, terms: int = 1) -> Readings:
+def simulate(plan: Plan, rows: list[Row], runs: int = RUNS, terms: int = 1) -> Measured:
     """What a statement without keys measures, `runs` times: one cell for each run.
 
     With `terms` each component has that many draws, as if its cell were the sum of as many.
@@ -76,11 +76,11 @@ def simulate(plan: Plan, rows: list[Row], runs: int = RUNS, terms: int = 1) -> R
         found = np.array([measured(step.measurement, kept)], dtype=object)
         exact = np.repeat(found, runs, axis=0)
         noise = sum(draw(step.noise, exact.shape, bits) for _ in range(terms))
-        parts.append(Reading(exact + noise, step.noise, np.full(runs, terms, np.int64)))
-    return Readings(tuple(parts))
+        parts.append(Noisy(exact + noise, step.noise, np.full(runs, terms, np.int64)))
+    return Measured(tuple(parts))
 
 
-def coverage(plan: Plan, readings: Readings, truth: list[float], confidence: float = 0.95) -> Any:
+def coverage(plan: Plan, readings: Measured, truth: list[float], confidence: float = 0.95) -> Any:
     """For each column, how often the truth is within the margin.
 
     The runs become the cells of a made-up key, so that one call tabulates all of them.

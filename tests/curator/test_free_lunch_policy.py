@@ -179,7 +179,7 @@ def test_nothing_but_questions_is_answered(town: Town) -> None:
     with pytest.raises(PolicyError, match="exact releases do not go with free-lunch"):
         database.add_prior("SELECT COUNT(*) FROM people")
     with pytest.raises(PolicyError, match="holders do not answer together with free-lunch"):
-        joint_plan(desk.bind("SELECT COUNT(*) FROM people"), desk.policy, Fraction(1))
+        joint_plan(desk.bind("SELECT COUNT(*) FROM people"), desk.policy, Fraction(1), 2)
     assert database.session().remaining()["epsilon"] == 100_000
 
 

@@ -354,11 +354,11 @@ def test_two_requests_that_overlap_are_two_payments(club, monkeypatch):
     real = measure.measure
 
     def slow(*parts):
-        monkeypatch.setattr("adomnia.curator.network.measure", real)
+        monkeypatch.setattr("adomnia.mechanisms.graph.statistic.measure", real)
         other.session().ask("edges", 1)
         return real(*parts)
 
-    monkeypatch.setattr("adomnia.curator.network.measure", slow)
+    monkeypatch.setattr("adomnia.mechanisms.graph.statistic.measure", slow)
     one.session().ask("edges", 1)
     assert one.budget()["data"]["spent"] == "2"
 

@@ -152,13 +152,12 @@ def test_the_combination_bounds_sums_of_draws(confidence: float, terms: int) -> 
 
 def test_a_rank_has_no_margin_in_values() -> None:
     plan = planned("SELECT MAX(x) - MIN(x) AS spread, MEDIAN(x) AS m FROM t", epsilon="1")
-    from adomnia.curator.reading import Reading, Readings
-
     from adomnia.curator.answer import tabulate
+    from adomnia.mechanisms.noisy import Measured, Noisy
 
     one = np.ones(1, np.int64)
-    parts = tuple(Reading(np.array([[60]], object), None, one, step.eta) for step in plan.steps)
-    table = tabulate(plan, Readings(parts), 0.95, {})
+    parts = tuple(Noisy(np.array([[60]], object), None, one, step.eta) for step in plan.steps)
+    table = tabulate(plan, Measured(parts), 0.95, {})
     assert table.margins["spread"] == [None]
     assert table.margins["m"][0] > 0
     assert any("in rows" in note for note in table.notes)

@@ -17,16 +17,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adomnia.curator import reading
 from adomnia.curator.desk import _table
 from adomnia.curator.plan import Asked, make_plan
 from adomnia.curator.policy import read_policy
+from adomnia.curator.sealed_reads import read_sealed
 from adomnia.curator.source import engine_of
 from adomnia.curator.steps import Scene
+from adomnia.mechanisms import measuring
 from adomnia.mechanisms.unseal import unseal
+from adomnia.privacy.contribution import Tally
+from adomnia.privacy.reads import CellTotals
 from adomnia.queries.measurement import Counts
 from adomnia.queries.sql.bind import bind
-from tests.enforced import request_of
+from tests.enforced import released
 
 TINY = """[data]
 source = "people.parquet"
@@ -143,7 +146,7 @@ def seen(monkeypatch) -> list[Any]:
     """What mechanisms are handed, in the order in which they are."""
     found: list[Any] = []
 
-    def modes(sealed, cells, values, eta):
+    def modes(sealed, cells, values, *_):
         found.append(unseal(sealed).reshape(cells, -1)[:, :values].copy())
         return np.zeros(cells, np.int64)
 
@@ -153,8 +156,8 @@ def seen(monkeypatch) -> list[Any]:
         found.append({cell: Counter(dict(part)) for cell, part in pairs.items()})
         return np.zeros(cells, object)
 
-    monkeypatch.setattr(reading, "choose_modes", modes)
-    monkeypatch.setattr(reading, "choose_quantiles", quantiles)
+    monkeypatch.setattr(measuring, "choose_modes", modes)
+    monkeypatch.setattr(measuring, "choose_quantiles", quantiles)
     return found
 
 
@@ -181,15 +184,15 @@ def test_no_neighbour_moves_further_than_is_paid(tmp_path: Path, privacy: str, s
         for _, plan in (*modes, *quantiles):
             seen.clear()
             for engine in engines:
-                reading.take(plan, table, engine)
+                released(plan, table, engine)
             one, other = seen
             if isinstance(one, dict):
                 allowed = Scene.of(plan.question, town.policy, None).steps
                 assert steps_between(one, other) <= (allowed or 0)
             else:
                 assert np.abs(one - other).sum() <= plan.steps[0].sensitivity.l1
-        request = request_of(table, None, (), (counts,))
-        one, other = (unseal(reading.measured(e, request, neighbors.most)[0]) for e in engines)
+        wanted = [CellTotals(Tally(counts.conditions), most=neighbors.most)]
+        one, other = (unseal(read_sealed(e, table, wanted)[0]) for e in engines)
         rise, fall = max(0, (one - other).max()), max(0, (other - one).max())
         assert rise + fall <= neighbors.moves
         assert max(rise, fall) <= neighbors.touched

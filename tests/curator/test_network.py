@@ -212,4 +212,6 @@ def test_other_files_beside_the_table_may_be_public_nodes(tmp_path):
         policy = tmp_path / "adomnia.toml"
         privacy = "[privacy]\nepsilon = 1\nconfirmed = true\n"
         policy.write_text(data + privacy + attributes + GRAPH)
+        for file in tmp_path.glob("adomnia.ledger*"):
+            file.unlink()  # it belongs to the source before
         adomnia.open_graph(policy).close()

@@ -11,6 +11,7 @@ from town import Town, policy_text
 
 import adomnia
 from adomnia.cli.main import cli
+from adomnia.curator.plan import Asked, make_plan
 from adomnia.errors import BudgetError, QuestionError
 from adomnia.mechanisms.admissible import SmoothLaplace, SmoothWaring
 
@@ -125,8 +126,8 @@ def test_noise_that_follows_the_data_is_split_over_the_rows_that_move(
     town: Town, privacy: str, keys: str, steps: int
 ) -> None:
     analyst = town.open(f"epsilon = 1000\ndelta = 0.1\n{privacy}").session()
-    (step,) = analyst.plan(LEAST + keys, 6, delta="1e-6", error="value").steps
-    rivals = step.rivals
+    asked = Asked(Fraction(6), None, Fraction(1, 10**6), "value")
+    (rivals,) = make_plan(analyst.bind(LEAST + keys), analyst.desk.policy, asked).rivals
     assert rivals is not None
     assert rivals.epsilon == Fraction(6, steps)
     assert (rivals.delta is None) == (steps > 1)

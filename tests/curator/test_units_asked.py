@@ -12,7 +12,6 @@ from town import Town
 from adomnia.cli.plan import plan as plan_verb
 from adomnia.curator.policy import read_policy
 from adomnia.errors import PolicyError
-from adomnia.privacy.neighbors import Neighbors
 from adomnia.server.holders.joint import digest_of, plan_for
 
 UNIT = 'epsilon = 1e6\nunit = "person_id"\nmax_rows = 5\n'
@@ -141,7 +140,7 @@ def test_holders_with_other_bounds_do_not_measure_the_same(town: Town) -> None:
     digests = set()
     for bounds in (UNIT, f"{UNIT}max_rows_per_group = 2\n", f"{UNIT}max_groups = 5\n"):
         session = town.open(bounds).session()
-        digests.add(digest_of(plan_for(session, BY_REGION, Fraction(1)), session.desk.policy))
+        digests.add(digest_of(plan_for(session, BY_REGION, Fraction(1), 2), session.desk.policy))
     assert len(digests) == 3
 
 
@@ -154,11 +153,3 @@ def test_mistakes_are_told_with_their_line(town: Town, bound: str) -> None:
             read_policy(town.folder / "adomnia.toml")
         assert bound in str(caught.value)
         assert caught.value.line == 6 + len(lines.splitlines())
-
-
-def test_ledgers_read_neighbours_as_before() -> None:
-    assert repr(Neighbors()) == "Neighbors(relation='unbounded', rows=None, group=1)"
-    assert repr(Neighbors("free-lunch", most=9)) == (
-        "Neighbors(relation='free-lunch', rows=None, group=1)"
-    )
-    assert repr(Neighbors("bounded", 3, groups=2)).endswith("rows=3, group=1, groups=2)")

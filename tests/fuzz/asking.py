@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from adomnia.curator.reading import Reading, Readings
 
 import adomnia
-from adomnia.curator import reading
 from adomnia.curator.answer import tabulate
 from adomnia.curator.plan import Asked, Plan, make_plan
 from adomnia.errors import AdomniaError
+from adomnia.mechanisms import measuring
 from adomnia.mechanisms.margin import Noise
+from adomnia.mechanisms.noisy import Measured, Noisy
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.measurement import Counts, Distinct, Moments, Sum
 from adomnia.queries.question import Given
@@ -146,18 +146,18 @@ def ask(session: adomnia.Session, sql: str) -> tuple[list[Any], adomnia.Answer |
 def watched() -> Iterator[list[tuple[Any, Any]]]:
     """The exact and the noisy numbers of every measurement, as they pass by."""
     seen: list[tuple[Any, Any]] = []
-    original = reading.add_laplace
+    original = measuring.add_laplace
 
-    def add(sealed: Any, scale: Fraction) -> Any:
-        noisy = original(sealed, scale)
+    def add(sealed: Any, scale: Fraction, bits: Any) -> Any:
+        noisy = original(sealed, scale, bits)
         seen.append((unseal(sealed), noisy))
         return noisy
 
-    reading.add_laplace = add  # type: ignore[assignment]
+    measuring.add_laplace = add  # type: ignore[assignment]
     try:
         yield seen
     finally:
-        reading.add_laplace = original
+        measuring.add_laplace = original
 
 
 def compare(
@@ -188,13 +188,13 @@ def compare(
         tally.equal += sum(a[column] == b[column] for a, b in zip(released, exact, strict=True))
 
 
-def _readings(plan: Plan, values: list[Any]) -> Readings:
+def _readings(plan: Plan, values: list[Any]) -> Measured:
     parts = [
-        Reading(part.astype(object), step.noise or Noise("laplace", Fraction(0)),
+        Noisy(part.astype(object), step.noise or Noise("laplace", Fraction(0)),
                 np.ones(len(part), np.int64))
         for step, part in zip(plan.steps, values, strict=True)
     ]  # fmt: skip
-    return Readings(tuple(parts))
+    return Measured(tuple(parts))
 
 
 def _chance(plan: Plan, value: Any) -> float | None:

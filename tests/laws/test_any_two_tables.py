@@ -130,4 +130,3 @@ def test_the_relation_takes_a_most_and_nothing_else():
             Neighbors(**wrong)
     assert not Neighbors("free-lunch", most=5).replaces
     assert Neighbors("free-lunch", most=5).moves == 10
-    assert repr(Neighbors("bounded")) == "Neighbors(relation='bounded', rows=None, group=1)"

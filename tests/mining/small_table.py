@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import adomnia
-from adomnia.curator import reading
 from adomnia.curator.answer import tabulate
 from adomnia.curator.plan import Asked, make_plan
 from adomnia.privacy.loss import exact
+from tests.enforced import released
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -66,7 +66,7 @@ class Unbooked:
     def ask(self, sql: str, epsilon: Any) -> Any:
         """An answer with fresh noise."""
         plan = self._made(sql, exact(epsilon))
-        found = reading.take(plan, self.desk.table, self)
+        found = released(plan, self.desk.table, self)
         table = tabulate(plan, found, 0.95, self.desk.table.attributes)
         spent = {"epsilon": exact(epsilon)}
         return SimpleNamespace(rows=table.rows, columns=table.columns, spent=spent)

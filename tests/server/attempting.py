@@ -14,7 +14,7 @@ from unittest.mock import patch
 import httpx
 from lodge import SECRETS, Lodge, client
 
-from adomnia.curator import session as session_module
+from adomnia.curator import spend as spending
 from adomnia.server.serve import Addresses
 
 _AGES = iter(range(1, 120))
@@ -48,12 +48,12 @@ def spent(lodge: Lodge, name: str) -> Fraction:
 @contextmanager
 def slow_questions(count: int) -> Iterator[None]:
     """Questions wait until so many of them have been paid."""
-    all_paid, take = threading.Barrier(count), session_module.Session._take
+    all_paid, take = threading.Barrier(count), spending._released
 
-    def waiting(self: Any, plan: Any) -> Any:
+    def waiting(backend: Any, use: Any) -> Any:
         with suppress(threading.BrokenBarrierError):
             all_paid.wait(5)
-        return take(self, plan)
+        return take(backend, use)
 
-    with patch.object(session_module.Session, "_take", waiting):
+    with patch.object(spending, "_released", waiting):
         yield

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from lodge import COUNT, SECRETS, Lodge, client, served
 
-from adomnia.curator import session as session_module
+from adomnia.curator import spend as spending
 from adomnia.engines.interrupts import interruptible
 from adomnia.errors import MachineryError
 from adomnia.server.http import events
@@ -47,13 +47,13 @@ class Slow:
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
-    made, take = Slow(), session_module.Session._take
+    made, take = Slow(), spending._released
 
-    def waiting(self: Any, plan: Any) -> Any:
+    def waiting(backend: Any, use: Any) -> Any:
         made.wait()
-        return take(self, plan)
+        return take(backend, use)
 
-    monkeypatch.setattr(session_module.Session, "_take", waiting)
+    monkeypatch.setattr(spending, "_released", waiting)
     monkeypatch.setattr(events, "HEARTBEAT", 0.1)
     yield made
     made.go.set()

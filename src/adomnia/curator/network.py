@@ -107,8 +107,7 @@ class Network(Closing):
         """Nothing: what a question about a graph costs is worked out by its mechanism itself."""
 
     def ready(self, wanted: Sequence[Reads]) -> None:
-        """Read the files, so that what they are not is said before anything is paid."""
-        self.graph()
+        """Nothing: the files are read once what is asked of them is paid."""
 
     def facts(self) -> Facts:
         """What is the same on all neighbours: which state of the files."""
@@ -147,7 +146,7 @@ class GraphSession:
             raise _no_priors(network.policy)
         mechanism = GraphStatistic(asked, network.schema, terms, partial(_tell, asked, confidence))
         version, said = network.version, write_question(asked)
-        request = json.dumps([said, *_told(terms), confidence, version])
+        request = json.dumps([*_told(terms), confidence, version])
         use = Use(
             statement=f"GRAPH {said}",
             mechanisms=(mechanism,),
@@ -155,7 +154,7 @@ class GraphSession:
             version=version,
             request=request,
         )
-        payer = Payer(self.analyst, self.budgets, None, key or f"graph {digest(request)}")
+        payer = Payer(self.analyst, self.budgets, None, key or f"graph {digest([said, request])}")
         return _answer(spend(network, payer, use), mechanism.event)
 
     def plan(

@@ -103,7 +103,7 @@ class Repricing:
     def _price(self, entry: Entry) -> events.Event | None:
         """What a use costs now; None where it costs nothing, whatever is promised."""
         if not Promise.is_of_table(entry.body["promise"]):
-            return None  # what a policy promises about its table is not a graph's
+            return self._of_graph(entry)
         use = _Use.of(entry)
         if RowsStay.name in use.premises and not self._rows_stay:
             return events.Laplace(UNBOUNDED.times, Fraction(1))
@@ -113,6 +113,16 @@ class Repricing:
         return events.composed(
             repriced(part.event, more) for part, more in zip(use.parts, grown, strict=True)
         )
+
+    def _of_graph(self, entry: Entry) -> events.Event | None:
+        """What a policy promises about its table is not a graph's; what is public is for both."""
+        if not self.after:
+            return None
+        try:
+            grown = Growth.of(self._all_moved())
+        except AdomniaError:
+            grown = UNBOUNDED
+        return repriced(events.from_json(entry.body["event"]), grown)
 
     @property
     def _rows_stay(self) -> bool:

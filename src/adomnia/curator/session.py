@@ -81,7 +81,7 @@ class Session:
             answer = self._reused(plan, known, confidence)
             watch.tell("answered")
             return answer
-        request = json.dumps([sql, *asked.told, confidence])
+        request = json.dumps([*asked.told, confidence])
         paid = spend(self.desk, self.payer(key), self._use(sql, plan, version, request), watch)
         notes = (REPEATED,) if paid.repeated else ()
         return self._answer(plan, plan.measured(paid.released), confidence, paid.granted, notes)

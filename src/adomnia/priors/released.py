@@ -46,6 +46,8 @@ def _rows_of(published: Published, reader: Reader) -> tuple[Any, list[Interval |
         (cell * width + place, coefficient * counts)
         for place, coefficient in enumerate(_coefficients(published, reader))
     ]
+    if not parts:  # no row can add to any of its numbers
+        return sparse.csr_array((0, len(reader.found)), dtype=np.int64), [], []
     row = np.concatenate([part[0] for part in parts])
     data = np.concatenate([part[1] for part in parts])
     column = np.tile(np.arange(len(reader.found)), len(parts))

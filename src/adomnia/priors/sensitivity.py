@@ -56,7 +56,7 @@ def _induced(
     """The largest difference between induced neighbours, `group` of them in a row."""
     from adomnia.priors.layout import lay_out  # noqa: PLC0415 (needs SciPy: slow to import)
 
-    if _is_published(measurement, setting, known):
+    if known.universe is None and _is_published(measurement, setting, known):
         nothing = Fraction(0)
         return plain.Sensitivity(nothing, nothing, True, f"{PUBLIC}: it was released itself")
     layout = lay_out(known, measurement, setting.where, setting.keys)

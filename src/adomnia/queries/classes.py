@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -43,13 +44,15 @@ def classes(features: tuple[Expr, ...], nullable: frozenset[str]) -> Classes | N
 
     None comes back where there are too many rows to try, or where an engine may round otherwise.
     """
-    read = {column.name: column.range for feature in features for column in columns(feature)}
+    read = {(column.name, column.range) for feature in features for column in columns(feature)}
     axes: dict[str, tuple[Any, ...]] = {}
-    for name, spread in read.items():
-        listed = stand_ins(name, spread, features)
-        if listed is None:
+    for name in dict.fromkeys(c.name for feature in features for c in columns(feature)):
+        # a record may hold a column with another range than it has now: all values count
+        listed = [stand_ins(name, spread, features) for n, spread in read if n == name]
+        if None in listed:
             return None
-        axes[name] = (*listed, None) if name in nullable else tuple(listed)
+        every = _ordered(part for part in listed if part is not None)
+        axes[name] = (*every, None) if name in nullable else every
     if any(map(is_rounded, features)) or prod(map(len, axes.values())) > MAX_GRID:
         return None
     shape = tuple(len(axis) for axis in axes.values())
@@ -64,6 +67,13 @@ def classes(features: tuple[Expr, ...], nullable: frozenset[str]) -> Classes | N
     _, first = np.unique(group, return_index=True)
     codes = np.stack([part[first] for part in parts], axis=1) if parts else np.zeros((1, 0), int)
     return Classes(codes.astype(np.int64), tuple(values))
+
+
+def _ordered(lists: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
+    """All values, each once; in the order of the longest list, then of the others."""
+    long = sorted(lists, key=lambda part: (-len(part), repr(part)))
+    found = {_marked(value): value for part in long for value in part}
+    return tuple(found.values())
 
 
 def _coded(feature: Expr, axes: dict[str, tuple[Any, ...]]) -> tuple[Codes, tuple[Any, ...]]:

@@ -19,7 +19,7 @@ import numpy as np
 from pyarrow import csv
 
 from adomnia.cli.census import EDUCATION, REGIONS, census_rows
-from adomnia.curator import reading
+from adomnia.curator import spend as spending
 from adomnia.curator.books import receipt
 from adomnia.curator.database import open_database
 from adomnia.server.account_store import open_store
@@ -161,13 +161,13 @@ def filled(page: str, **more: str) -> dict[str, str]:
 
 def hold(monkeypatch: Any) -> threading.Event:
     """Let questions wait, once they are paid, until the event is set."""
-    gate, take = threading.Event(), reading.take
+    gate, take = threading.Event(), spending._released
 
     def wait(*given: object) -> object:
         gate.wait(60)
         return take(*given)
 
-    monkeypatch.setattr(reading, "take", wait)
+    monkeypatch.setattr(spending, "_released", wait)
     return gate
 
 

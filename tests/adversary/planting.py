@@ -97,6 +97,8 @@ def _counted(patched: Any, reached: list[int]) -> Any:
         getter = patched.fget
         assert getter is not None
         return property(_counted(getter, reached))
+    if isinstance(patched, classmethod):
+        return classmethod(_counted(patched.__func__, reached))
     if not callable(patched):
         reached[0] += 1
         return patched

@@ -81,6 +81,9 @@ class Clamped:
     always: bool = False
     bit: int | None = None
 
+    def __post_init__(self) -> None:
+        _check(self.low, self.high)
+
 
 @dataclass(frozen=True)
 class Bernstein:
@@ -94,6 +97,7 @@ class Bernstein:
     rest: bool = False
 
     def __post_init__(self) -> None:
+        _check(self.low, self.high)
         if self.unit > LIMIT:
             raise ValueError("the bounds are too wide for a variance")
 
@@ -133,6 +137,9 @@ class Ranked:
     share: Fraction = Fraction(1, 2)
     edge: str | None = None
 
+    def __post_init__(self) -> None:
+        _check(self.low, self.high)
+
 
 @dataclass(frozen=True)
 class Listed:
@@ -145,6 +152,12 @@ Contribution = Tally | Clamped | Bernstein | DistinctValues | DistinctUnits | Ra
 
 ROWS = Tally((None,))
 """Every row adds 1."""
+
+
+def _check(low: int, high: int) -> None:
+    """Refuse bounds between which nothing lies: a clamp to them would enforce neither."""
+    if low > high:
+        raise ValueError("a number lies between a low and a high bound")
 
 
 def width(contribution: Contribution) -> int:

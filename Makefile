@@ -48,7 +48,8 @@ trusted: .venv/.made
 	@$(BIN)/python tools/trusted.py
 
 adversary: .venv/.tests
-	$(BIN)/python -m tests.adversary --faults $(ARGS)
+	$(BIN)/python -m tests.adversary $(ARGS)
+	$(BIN)/python -m tests.adversary --faults
 
 bench: .venv/.tests
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

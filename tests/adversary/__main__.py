@@ -7,6 +7,7 @@ import secrets
 import time
 from collections import defaultdict
 
+from tests.adversary.faults import table
 from tests.adversary.pairs import Tally
 from tests.adversary.parts import PARTS, Task, whole, work
 
@@ -26,20 +27,18 @@ def main() -> int:
     seed = secrets.randbelow(2**32) if given.seed is None else given.seed
     print(f"seed {seed}", flush=True)
     start = time.monotonic()
+    if given.faults:
+        lines, escaped = table(seed, given.jobs)
+        print("\n".join(lines))
+        print(f"faults: {time.monotonic() - start:.0f} s")
+        return 1 if escaped else 0
     if given.part:
         tally = work(Task(given.part, seed, given.triples, given.world))
     else:
         tally = whole(seed, given.triples, given.jobs)
     for line in summary(tally, time.monotonic() - start):
         print(line)
-    broken = bool(tally.failures)
-    if given.faults:
-        from tests.adversary.faults import table
-
-        lines, escaped = table(seed, given.jobs)
-        print("\n".join(lines))
-        broken = broken or escaped
-    return 1 if broken else 0
+    return 1 if tally.failures else 0
 
 
 def summary(tally: Tally, took: float) -> list[str]:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from tests.adversary.grammar import Grammar
 from tests.adversary.pairs import Bench, Stretch
-from tests.adversary.sql import opened
-from tests.adversary.worlds import World
+from tests.adversary.sql import ANYWHERE, Aim, opened
 
-CHOICES = 40
 KINDS = ("noisy_max", "above", "auction")
 
 
-def run(stretch: Stretch, kinds: Sequence[str] = KINDS) -> None:
-    """Choices of these kinds in all worlds."""
+def run(stretch: Stretch, aim: Aim = ANYWHERE) -> None:
+    """Choices in all worlds; those whose kinds are aimed at, where some are."""
+    kinds = aim.statements or KINDS
     for chance in stretch.worlds():
-        world = World.drawn(chance)
+        world = aim.world(chance)
         rows = world.table(chance)
         tables = [rows, *(world.neighbour(rows, chance) for _ in range(5))]
         with opened(world, tables, "parquet") as databases:
             bench = Bench(stretch.tally, "choices", world.relation.label, databases)
-            for _ in range(CHOICES):
+            for _ in range(stretch.each):
                 what, asked = choice(Grammar(world, chance), chance.choice(kinds))
                 bench.compare(asked, what)
 

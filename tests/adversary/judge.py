@@ -89,7 +89,9 @@ def _additive(a: Note, b: Note) -> Loss:
         return Loss(math.inf, math.inf)
     if a.more.get("lost") or b.more.get("lost") or None in a.values or None in b.values:
         raise AssertionError("a draw was not followed: the seams do not fit the package any more")
-    moved = [abs(x - y) for x, y in zip(a.values, b.values, strict=True) if x != y]
+    hidden = a.more.get("hidden", set()) & b.more.get("hidden", set())
+    pairs = enumerate(zip(a.values, b.values, strict=True))
+    moved = [abs(x - y) for i, (x, y) in pairs if x != y and i not in hidden]
     if not moved:
         return ZERO
     if a.scale == 0:

@@ -33,7 +33,12 @@ class Seen:
 
 @dataclass
 class Tally:
-    """What was found: triples of each part, the worst ratio of each relation, and failures."""
+    """What was found: triples of each part, the worst ratio of each relation, and failures.
+
+    With `stops`, the first failure ends the run. With `lenient`, a question may fail on all
+    tables alike, or be dearer than was offered: nothing is told by that. Ratios count as failures
+    from 1 + `slack` on.
+    """
 
     triples: dict[str, int] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)
@@ -41,6 +46,8 @@ class Tally:
     failures: list[str] = field(default_factory=list)
     where: str = ""
     stops: bool = False
+    lenient: bool = False
+    slack: float = SLACK
     seconds: float = 0.0
 
     def _fails(self, part: str, label: str, how: str, what: str) -> None:
@@ -53,7 +60,7 @@ class Tally:
         self.triples[part] = self.triples.get(part, 0) + 1
         if found > self.worst.get(label, (-1.0, ""))[0]:
             self.worst[label] = (found, what)
-        if found > 1 + SLACK:
+        if found > 1 + self.slack:
             self._fails(part, label, f"ratio {found:.6g}", what)
 
     def differs(self, part: str, label: str, how: str, what: str) -> None:
@@ -75,17 +82,23 @@ class Tally:
 
 @dataclass
 class Stretch:
-    """So many triples at least, of worlds drawn from a seed and a number, and what they showed."""
+    """So many triples at least, of worlds drawn from a seed and a number, and what they showed.
+
+    There are at most `most` worlds, where that is said, and about `each` uses in one of them.
+    """
 
     seed: int
     triples: int
     first: int = 0
     tally: Tally = field(default_factory=Tally)
+    each: int = 60
+    most: int | None = None
 
     def worlds(self) -> Iterator[Random]:
         """Chance for one world after the other, until there are enough triples."""
         number = self.first
-        while sum(self.tally.triples.values()) < self.triples:
+        last = None if self.most is None else self.first + self.most
+        while number != last and sum(self.tally.triples.values()) < self.triples:
             self.tally.where = f"world {number}"
             yield Random(f"{self.seed} {number}")
             number += 1
@@ -136,7 +149,7 @@ def judge(tally: Tally, named: tuple[str, str], what: str, one: Seen, other: See
         tally.differs(part, label, how, what)
     elif one.failure:
         tally.refused[part] = tally.refused.get(part, 0) + 1
-        if one.failure.startswith("MachineryError"):
+        if one.failure.startswith("MachineryError") and not tally.lenient:
             tally.differs(part, label, f"fails on both: {one.failure}", what)
     else:
         tally.add(part, label, ratio(one.notes, other.notes, one.ledger), what)
@@ -196,12 +209,11 @@ class Bench:
         """One use of each; with a price, no more than that may be charged."""
         tally, part, label = self.tally, self.part, self.label
         first = use(self.databases[0], asked)
-        if price is not None and not _affordable(first.spent or {}, price):
+        if price is not None and not tally.lenient and not _affordable(first.spent or {}, price):
             tally.differs(part, label, f"charged {first.spent} for {price}", what)
-        if first.failure and first.failure.split(":")[0] in EARLY:
-            tally.refused[part] = tally.refused.get(part, 0) + 1
-            return
-        others = [use(database, asked, first) for database in self.databases[1:]]
+        early = first.failure.split(":")[0] in EARLY
+        near = self.databases[1:2] if early else self.databases[1:]
+        others = [use(database, asked, first) for database in near]
         failed = len(tally.failures)
         for other in others:
             judge(tally, (part, label), what, first, other)
@@ -218,4 +230,4 @@ class Bench:
 HIDDEN = ("receipt", "prospect")
 """A random name; and the plan of a release, which was made without the data."""
 EARLY = ("QuestionError", "NotAllowedError", "PolicyError")
-"""Refusals: they come before anything is read, and one in ten is compared all the same."""
+"""Refusals: they come before anything is read, and are compared with one neighbour's."""

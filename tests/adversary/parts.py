@@ -16,7 +16,9 @@ from tests.adversary.seams import install
 
 Run = Callable[[Stretch], None]
 APART = 1_000_000
-"""Worlds of different tasks are this far apart, so that none is drawn twice."""
+"""Worlds of different stretches are this far apart, so that none is drawn twice."""
+ASIDE = 1000 * APART
+"""So are those of different parts, so that they do not all see the same few."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,18 @@ PARTS: dict[str, Part] = {
 
 @dataclass(frozen=True)
 class Task:
-    """One stretch of work."""
+    """One stretch of work: at least so many triples, from a world on, about `each` uses of it."""
 
     part: str
     seed: int
     triples: int
     first: int
+    each: int = 60
+
+
+def first_of(part: str) -> int:
+    """The number of the first world of a part."""
+    return list(PARTS).index(part) * ASIDE
 
 
 def tasks(seed: int, triples: int) -> Iterator[Task]:
@@ -64,7 +72,7 @@ def tasks(seed: int, triples: int) -> Iterator[Task]:
             continue
         left, place = max(1, triples * part.share // 1_000_000), 0
         while left > 0:
-            yield Task(name, seed, min(left, part.chunk), place * APART)
+            yield Task(name, seed, min(left, part.chunk), first_of(name) + place * APART)
             left, place = left - part.chunk, place + 1
 
 
@@ -73,7 +81,7 @@ def work(task: Task) -> Tally:
     install()
     start = time.process_time()
     tally = Tally()
-    PARTS[task.part].run(Stretch(task.seed, task.triples, task.first, tally))
+    PARTS[task.part].run(Stretch(task.seed, task.triples, task.first, tally, task.each))
     command = f"python -m tests.adversary --seed {task.seed} --part {task.part} --triples 1"
     tally.failures = [
         failure.replace("world ", f"{command} --world ") for failure in tally.failures

@@ -171,6 +171,23 @@ def install() -> None:
         original = getattr(import_module(f"{ROOM}.{room}"), name)
         replace(original, _guarded(original, make(original)))
     _watch_base(import_module(f"{ROOM}.graph.ladder").Ladder)
+    _watch_shown(import_module(f"{ROOM}.measuring").AddedNoise)
+
+
+def _watch_shown(added: Any) -> None:
+    """Cells that are measured and never shown: 0 leaves in their place, whatever was drawn."""
+    original = added.release
+
+    def release(self: Any, *args: Any) -> Any:
+        noisy = original(self, *args)
+        if _now and self.shown is not None:
+            values = np.asarray(noisy.values)
+            cells = values.reshape(len(values), -1).shape[1]
+            left = [i for i, value in enumerate(values.reshape(-1)) if value == 0]
+            _now[-1].notes[-1].more["hidden"] = {i for i in left if i // cells not in self.shown}
+        return noisy
+
+    added.release = release
 
 
 def _watch_base(ladder: Any) -> None:

@@ -25,12 +25,12 @@ _serial = count()
 
 def run_postgres(stretch: Stretch) -> None:
     """Statements on PostgreSQL."""
-    _run(stretch, "sql postgres", _postgres, 60)
+    _run(stretch, "sql postgres", _postgres, stretch.each)
 
 
 def run_spark(stretch: Stretch) -> None:
     """Statements on Spark."""
-    _run(stretch, "sql spark", _spark, 6)
+    _run(stretch, "sql spark", _spark, min(6, stretch.each))
 
 
 def _run(stretch: Stretch, part: str, opened: Any, many: int) -> None:

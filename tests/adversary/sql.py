@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import adomnia
 from tests.adversary import sources
+from tests.adversary.columns import Chance
 from tests.adversary.grammar import Grammar
 from tests.adversary.pairs import Bench, Stretch, Tally
 from tests.adversary.worlds import Rows, World, plain
 
 NEIGHBOURS = 6
-STATEMENTS = 60
-FEW = 8
-"""Given statements are asked of many worlds, not of one many times."""
 
 
 @contextmanager
@@ -29,18 +28,39 @@ def opened(world: World, tables: list[Rows], form: str) -> Iterator[list[Any]]:
         yield [stack.enter_context(adomnia.open(file)) for file in files]
 
 
-def run(stretch: Stretch, name: str | None = None, statements: Sequence[str] = ()) -> None:
-    """Statements of the grammar, or the given ones; of all relations, or of the one named."""
+@dataclass(frozen=True)
+class Aim:
+    """What is asked of which worlds, where that is not left to chance: statements, the relation
+    by its name and by its bounds, the currency, the form of the source."""
+
+    statements: Sequence[str] = ()
+    relation: str | None = None
+    setting: Mapping[str, Any] = field(default_factory=dict)
+    currency: str | None = None
+    form: str | None = None
+
+    def world(self, chance: Chance) -> World:
+        """Any world of this kind."""
+        world = World.drawn(chance, self.relation)
+        kind = replace(world.relation, **self.setting)
+        return replace(world, relation=kind, currency=self.currency or world.currency)
+
+
+ANYWHERE = Aim()
+
+
+def run(stretch: Stretch, aim: Aim = ANYWHERE) -> None:
+    """Statements of the grammar, or those aimed at."""
+    statements = aim.statements
     for chance in stretch.worlds():
-        world = World.drawn(chance, name)
-        form = chance.choice(["parquet", "parquet", "parquet", "csv"])
+        world = aim.world(chance)
+        form = aim.form or chance.choice(["parquet", "parquet", "parquet", "csv"])
         world = plain(world) if form == "csv" or statements else world
         rows = world.table(chance, chance.choice([0.0, 0.15, 0.4]))
         tables = [rows, *(world.neighbour(rows, chance) for _ in range(NEIGHBOURS))]
-        many = FEW if statements else STATEMENTS
         grammar = Grammar(world, chance)
         with opened(world, tables, form) as databases:
-            asked = (chance.choice(statements or [grammar.statement()]) for _ in range(many))
+            asked = statements or (grammar.statement() for _ in range(stretch.each))
             ask_all(stretch.tally, f"sql {form}", databases, grammar, asked)
 
 

@@ -10,18 +10,23 @@ import secrets
 import pytest
 
 from tests.adversary.__main__ import told
-from tests.adversary.parts import PARTS, Task, work
+from tests.adversary.faults import handful, tried
+from tests.adversary.parts import PARTS, Task, first_of, work
 
 TRIPLES = {
-    "sql": 1500,
-    "choices": 200,
+    "sql": 1200,
+    "choices": 120,
     "graphs": 200,
     "priors": 120,
     "releases": 60,
     "mining": 8,
-    "postgres": 100,
+    "postgres": 90,
     "spark": 8,
 }
+EACH = 6
+"""A few uses of each world, so that there are dozens of worlds."""
+FEW = 5
+"""So many faults of each side are planted in one run."""
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -30,6 +35,14 @@ def test_no_pair_of_neighbours_is_told_apart_by_more_than_was_paid(part: str) ->
         pytest.skip("its server is not installed")
     seed = secrets.randbelow(2**32)
     print(f"seed {seed}")
-    found = work(Task(part, seed, TRIPLES[part], 0))
+    found = work(Task(part, seed, TRIPLES[part], first_of(part), EACH))
     assert not found.failures, "\n".join(told(found.failures))
     assert sum(found.triples.values()) >= TRIPLES[part]
+
+
+@pytest.mark.parametrize("side", ["outside", "inside"])
+def test_faults_inside_are_caught_and_those_outside_do_no_harm(side: str) -> None:
+    seed = secrets.randbelow(2**32)
+    print(f"seed {seed}")
+    found = [tried(fault, seed) for fault in handful(seed, side, FEW)]
+    assert all(verdict.is_good for verdict in found), "\n".join(one.line for one in found)

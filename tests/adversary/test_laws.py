@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+import tomllib
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from tests.adversary import laws
-from tests.adversary.faults import FAULTS, Verdict, planted
+from tests.adversary.faults import FAULTS, Verdict
 from tests.adversary.judge import ratio
+from tests.adversary.planting import planted
 from tests.adversary.priors import Public, induced
 from tests.adversary.seams import Note
 
@@ -72,6 +74,11 @@ def test_a_sum_that_moves_by_more_than_its_noise_covers_is_seen() -> None:
     assert ratio(one, other, {}) == math.inf
 
 
+def test_what_is_never_shown_may_move() -> None:
+    one, other = ([Note("laplace", Fraction(2), [1, v], {"hidden": {1}})] for v in (1, 9))
+    assert ratio(one, other, {"epsilon": Fraction(1)}) == 0
+
+
 def test_what_is_released_without_noise_may_not_move() -> None:
     one, other = ([Note("laplace", Fraction(0), [value])] for value in (1, 2))
     assert ratio(one, other, {"epsilon": Fraction(10**9)}) == math.inf
@@ -85,7 +92,7 @@ def test_induced_neighbours_of_two_margins_are_swaps() -> None:
     assert sorted(induced((0, 2, 2, 0), tables)) == [(1, 1, 1, 1)]
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.side}: {fault.name}")
 def test_a_fault_finds_what_it_patches_and_leaves_nothing_behind(fault) -> None:
     with planted(fault):
         pass
@@ -101,3 +108,22 @@ def test_a_fault_inside_must_be_caught_and_one_outside_must_not_show() -> None:
     assert Verdict(outside, True, "", 5).is_good
     assert not Verdict(outside, True, "ratio 2", 5).is_good
     assert not Verdict(outside, False, "", 5).is_good
+    assert not Verdict(outside, True, "", 0).is_good
+    assert Verdict(outside, True, "", 0, 5).is_good
+    assert not Verdict(inside, True, "ratio 2", 5, without="ratio 2").is_good
+
+
+def test_there_are_faults_enough_on_both_sides_each_of_its_own_name() -> None:
+    for side, least in (("outside", 60), ("inside", 40)):
+        names = [fault.name for fault in FAULTS if fault.side == side]
+        assert len(names) == len({*names}) >= least
+
+
+def test_a_fault_lies_where_it_says() -> None:
+    listed = tomllib.loads((Path(__file__).parents[2] / "tools/trusted.toml").read_text("utf-8"))
+    files = {file for part in listed["part"] for file in part["files"]}
+    folders = [folder for part in listed["part"] for folder in part.get("folders", [])]
+    for fault in FAULTS:
+        file = fault.path.partition(":")[0].replace(".", "/") + ".py"
+        inside = file in files or any(file.startswith(f"{folder}/") for folder in folders)
+        assert inside == (fault.side == "inside"), f"{fault.name}: {file}"

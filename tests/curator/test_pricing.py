@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
 from town import Town
 
 from adomnia.curator import plan as planning
-from adomnia.curator import selecting
+from adomnia.curator import selecting, steps
+from adomnia.curator import session as asking
 from adomnia.errors import MachineryError
 from adomnia.mechanisms.margin import Noise
-from adomnia.mechanisms.measuring import AddedNoise, Measuring
+from adomnia.mechanisms.measuring import AddedNoise, Measuring, Place
+from adomnia.mechanisms.quantile import Share
+from adomnia.privacy.contribution import ROWS, Tally
 
 UNIT = 'unit = "person_id"\nmax_rows = 4'
 RELATIONS = ["", 'neighbors = "bounded"', 'neighbors = "attribute"', "group = 3", UNIT]
@@ -127,3 +131,59 @@ def test_no_noise_is_for_the_number_of_rows_alone(
     monkeypatch.setattr(planning, "plain", nothing)
     with pytest.raises(MachineryError, match="priced below"):
         session.ask("SELECT COUNT(*) FROM people WHERE age > 30", 1)
+
+
+OPEN = "SELECT city, COUNT(*), SUM(age) FROM people WHERE age > 3 GROUP BY city"
+
+
+def elsewhere(step: Any) -> Any:
+    return replace(step, place=Place())
+
+
+def of_one_cell(step: Any) -> Any:
+    return replace(step, shown=(0,))
+
+
+def wider(step: Any) -> Any:
+    return replace(step, contribution=Tally((None, None))) if step.contribution == ROWS else step
+
+
+@pytest.mark.parametrize("fault", [elsewhere, of_one_cell, wider], ids=lambda one: one.__name__)
+def test_open_keys_are_priced_as_they_are_read(
+    town: Town, monkeypatch: pytest.MonkeyPatch, fault: Callable[[Any], Any]
+) -> None:
+    """All parts are read together: of the same rows, in every group, one column beside another."""
+    session = town.open(f"epsilon = 1000\ndelta = 1e-6\n{UNIT}").session()
+    assert session.ask(OPEN, 1).spent["epsilon"] == 1
+    made = planning.make_plan
+
+    def changed(*said: Any) -> Any:
+        plan = made(*said)
+        steps = (plan.steps[0], fault(plan.steps[1])) if fault is elsewhere else map(fault, plan.steps)
+        return replace(plan, steps=tuple(steps))
+
+    monkeypatch.setattr(asking, "make_plan", changed)
+    with pytest.raises(MachineryError, match="priced below"):
+        session.ask(OPEN, 2)
+
+
+def _selected_by(made: Any, counted: Any, parts: Any, bar: int, _: Any) -> Any:
+    return made(parts, bar, counted)
+
+
+def test_keys_are_selected_by_a_count(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = town.open("epsilon = 1000\ndelta = 1e-6").session()
+    made = planning.SelectedKeys
+    for counted in [(0, 0), (0, 1), (1, 1), (1, -1)]:  # the sum comes first, then the count
+        wrong = partial(_selected_by, made, counted)
+        monkeypatch.setattr(planning, "SelectedKeys", wrong)
+        with pytest.raises(MachineryError, match="priced below"):
+            session.ask(OPEN, 1)
+
+
+def test_a_quantile_aims_at_what_is_priced(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = town.open("epsilon = 1000").session()
+    monkeypatch.setattr(steps, "aimed_at", lambda *said: Share(Fraction(37, 100)))
+    for sql in ("SELECT MEDIAN(age) FROM people", "SELECT MAX(age) FROM people"):
+        with pytest.raises(MachineryError, match="priced below"):
+            session.ask(sql, 1)

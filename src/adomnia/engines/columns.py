@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from adomnia.engines.clean import clean
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.extent import Extent, of_domain
+from adomnia.engines.kinds import Kind
+from adomnia.engines.kinds import of_domain as of_kind
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Call, Column, Constant
 from adomnia.schema.domain import Categories, Domain, Grid, Open
@@ -33,6 +35,10 @@ class Cleaned:
     def extent(self, name: str) -> Extent:
         """Between which bounds it lies, as the policy's domain has it."""
         return of_domain(self._domain(name))
+
+    def kind(self, name: str) -> Kind:
+        """Of which kind it is, as the policy's domain has it."""
+        return of_kind(self._domain(name))
 
     def compared(self, call: Call) -> str | None:
         """A comparison of a clamped whole number that clamping does not change.

@@ -12,19 +12,20 @@ from datetime import date
 from typing import Any
 
 from adomnia.queries.expression import Call, Constant
-from adomnia.queries.operations import LIMIT, PARTS, divide
-from adomnia.queries.ranges import Number, truncate
+from adomnia.queries.operations import LIMIT
+from adomnia.queries.ranges import Number
 from adomnia.schema.domain import Categories, Dates, Domain, Grid
 
-__all__ = ["Extent", "extent_of", "fits", "of_constant", "of_domain"]
+__all__ = ["PARTS", "Extent", "extent_of", "fits", "of_constant", "of_domain"]
 
 Extent = tuple[Any, Any] | None
 """The lowest and the highest index or day; None for texts and truth values."""
 
-_PART_ENDS = {
-    "quarter": (1, 4), "month": (1, 12), "week": (1, 53), "day": (1, 31), "dow": (0, 6),
-    "isodow": (1, 7), "doy": (1, 366),
+PARTS: Mapping[str, tuple[int, int] | None] = {
+    "year": None, "quarter": (1, 4), "month": (1, 12), "week": (1, 53), "day": (1, 31),
+    "dow": (0, 6), "isodow": (1, 7), "doy": (1, 366),
 }  # fmt: skip
+"""The parts of a day, and between which numbers they lie; years between those of the days."""
 
 
 def of_domain(domain: Domain) -> Extent:
@@ -74,7 +75,16 @@ def _ends(corners: Callable[..., list[int]]) -> Callable[[Call, list[Any]], Exte
 def _quotients(call: Call, a: tuple[int, int], b: tuple[int, int]) -> list[int]:
     p, q, mode, _ = call.params
     divisors = {d for d in (b[0], b[1], -1, 1) if d != 0 and b[0] <= d <= b[1]}
-    return [divide(n * p, d * q, mode) for n in a for d in divisors] or [0]
+    return [_rounded(n * p, d * q, mode) for n in a for d in divisors] or [0]
+
+
+def _rounded(top: int, bottom: int, mode: str) -> int:
+    """The whole number at a quotient, as `translate` writes each mode; halves away from zero."""
+    sign = -1 if (top < 0) != (bottom < 0) else 1
+    top, bottom = abs(top), abs(bottom)
+    cut, rest = divmod(top, bottom)
+    away = {"trunc": False, "floor": sign < 0, "ceil": sign > 0, "round": 2 * rest >= bottom}[mode]
+    return sign * (cut + (away and rest > 0))
 
 
 def _remainders(call: Call, a: tuple[int, int], b: tuple[int, int]) -> list[int]:
@@ -95,10 +105,14 @@ def _either(call: Call, args: list[Extent]) -> Extent:
 
 def _part(call: Call, args: list[Any]) -> Extent:
     ((low, high),) = args
-    if call.params[0] not in PARTS:
-        return None
-    ends: Extent = _PART_ENDS.get(call.params[0], (low.year, high.year))
+    ends: Extent = PARTS[call.params[0]] or (low.year, high.year)
     return ends
+
+
+def _cut(call: Call, args: list[Any]) -> Extent:
+    """First days of weeks, months, quarters or years: none lies a whole year before its day."""
+    ((low, high),) = args
+    return date.fromordinal(max(1, low.toordinal() - 366)), high
 
 
 def _real(call: Call, args: list[Extent]) -> Extent:
@@ -125,6 +139,6 @@ _RULES: Mapping[str, Callable[[Call, list[Any]], Extent]] = {
     "case": _either,
     "map": lambda call, args: _hull([value for _, value in call.params[0]]),
     "extract": _part,
-    "trunc": lambda call, args: (truncate(args[0][0], call.params[0]), args[0][1]),
+    "trunc": _cut,
     "days": _ends(lambda call, a, b: [(a[0] - b[1]).days, (a[1] - b[0]).days]),
 }

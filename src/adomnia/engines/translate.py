@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from adomnia.engines.clean import clamped
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.extent import Extent, extent_of, fits, of_constant
-from adomnia.errors import QuestionError
+from adomnia.engines.kinds import Kind, foreign, kind_of, of_value
 from adomnia.queries.expression import Call, Column, Constant, Expr
 from adomnia.queries.operations import LIMIT, OPERATIONS
 from adomnia.queries.ranges import Number, Text
@@ -45,6 +45,10 @@ class Columns(Protocol):
         """Between which bounds a column's cleaned value lies."""
         ...
 
+    def kind(self, name: str) -> Kind:
+        """Of which kind a column's cleaned value is."""
+        ...
+
     def compared(self, call: Call) -> str | None:
         """A cheaper text of a comparison that is the same for every row, where there is one."""
         ...
@@ -61,6 +65,7 @@ class Texts:
         self._columns = columns
         self._dialect = columns.dialect
         self._done: dict[int, tuple[Expr, str, Extent]] = {}
+        self._kinds: dict[int, tuple[Expr, Kind]] = {}
         self._names: dict[str, str] = {}
 
     def of(self, expr: Expr) -> str:
@@ -75,7 +80,7 @@ class Texts:
         """The SQL of a number clamped to bounds, unless its text lies between them anyway."""
         text, extent = self.of(expr), self.extent(expr)
         if extent is None or not all(isinstance(end, int) for end in extent):
-            raise _foreign("a number is needed here")
+            raise foreign("a number is needed here")
         return _within(text, extent, max(low, -LIMIT), min(high, LIMIT), self.once)
 
     def once(self, text: str) -> str:
@@ -84,6 +89,8 @@ class Texts:
 
     def where(self, expr: Expr) -> str:
         """The SQL of a condition, of which only matters where it is true."""
+        if self._kind(expr) not in ("truth", "any"):
+            raise foreign("a condition is needed here")
         if isinstance(expr, Call) and expr.op == "and":
             return "(" + " AND ".join(self.where(arg) for arg in expr.args) + ")"
         chosen = self._columns.selected(expr) if isinstance(expr, Call) else None
@@ -98,9 +105,25 @@ class Texts:
 
     def _found(self, expr: Expr) -> tuple[Expr, str, Extent]:
         if id(expr) not in self._done:
+            self._kind(expr)
             text, extent = self._made(expr)
             self._done[id(expr)] = (expr, self._short(text), extent)
         return self._done[id(expr)]
+
+    def _kind(self, expr: Expr) -> Kind:
+        """The kind of an expression; refused where its parts do not fit together."""
+        if id(expr) not in self._kinds:
+            self._kinds[id(expr)] = (expr, self._fitting(expr))
+        return self._kinds[id(expr)][1]
+
+    def _fitting(self, expr: Expr) -> Kind:
+        if isinstance(expr, Column):
+            return self._columns.kind(expr.name)
+        if isinstance(expr, Constant):
+            return of_value(expr.value)
+        if not isinstance(expr, Call) or expr.op not in _TEMPLATES:
+            raise foreign("this is no operation on one row")
+        return kind_of(expr, [self._kind(arg) for arg in expr.args])
 
     def _made(self, expr: Expr) -> tuple[str, Extent]:
         if isinstance(expr, Column):
@@ -108,10 +131,8 @@ class Texts:
         if isinstance(expr, Constant):
             extent = of_constant(expr.value)
             if extent is not None and isinstance(extent[0], int) and not fits(extent, 2**63 - 1):
-                raise _foreign("a number is too large")
+                raise foreign("a number is too large")
             return self._dialect.typed(expr.value, expr.range), extent
-        if not isinstance(expr, Call) or expr.op not in _TEMPLATES:
-            raise _foreign("this is no operation on one row")
         cheap = self._columns.compared(expr)
         return (cheap, None) if cheap is not None else self._called(expr)
 
@@ -120,7 +141,7 @@ class Texts:
         args, extents = [self.of(arg) for arg in call.args], [self.extent(a) for a in call.args]
         if call.op in _SIZES:
             if any(isinstance(part, int) and abs(part) > LIMIT for part in call.params):
-                raise _foreign("a factor is too large")
+                raise foreign("a factor is too large")
             sizes = _SIZES[call.op](call)
             pairs = [self._small(*pair) for pair in zip(args, extents, sizes, strict=False)]
             args, extents = [text for text, _ in pairs], [extent for _, extent in pairs]
@@ -135,7 +156,7 @@ class Texts:
     def _small(self, text: str, extent: Extent, most: int) -> tuple[str, Extent]:
         """An argument between two numbers of one size."""
         if extent is None or not all(isinstance(end, int) for end in extent):
-            raise _foreign("a number is needed here")
+            raise foreign("a number is needed here")
         small = max(-most, min(extent[0], most)), max(-most, min(extent[1], most))
         return _within(text, extent, -most, most, self.once), small
 
@@ -148,10 +169,6 @@ def _within(text: str, extent: Extent, low: int, high: int, once: Callable[[str]
     if low <= extent[0] and extent[1] <= high:
         return text
     return f"CAST({clamped(once(text), str(low), str(high))} AS BIGINT)"
-
-
-def _foreign(what: str) -> QuestionError:
-    return QuestionError(f"this cannot be computed safely: {what}", "ask for something simpler")
 
 
 _GROWING = ("add", "sub", "mul", "scale")

@@ -15,7 +15,7 @@ from adomnia.mechanisms.choosing import choose_modes
 from adomnia.mechanisms.margin import Noise
 from adomnia.mechanisms.noise import add_gaussian, add_laplace, choose_quantiles, noisy_quantiles
 from adomnia.mechanisms.noisy import Noisy
-from adomnia.mechanisms.quantile import Target, rank_margin
+from adomnia.mechanisms.quantile import Rank, Share, Target, rank_margin
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.privacy import events
 from adomnia.privacy.contribution import ROWS, Contribution, Listed, Ranked
@@ -267,8 +267,12 @@ class ExponentialQuantile(_Choosing):
         return self._chosen(choose_quantiles(sealed, cells, low, high, self.target, self.eta, bits))
 
     def covers(self, apart: Apart) -> bool:
-        """Whether twice the rate, at this distance of penalties, is paid."""
-        return 2 * self.eta * apart.l1 <= events.loss(self.event).epsilon
+        """Whether twice the rate, at this distance of penalties, is paid, and the penalties are
+        those of the ranks that the distance is of."""
+        ranked, target = self.contribution, self.target
+        assert isinstance(ranked, Ranked)
+        alike = isinstance(target, Rank) or (ranked.edge is None and target == Share(ranked.share))
+        return alike and 2 * self.eta * apart.l1 <= events.loss(self.event).epsilon
 
     def rank_margin(self, eta: Fraction, confidence: float) -> float:
         """How far the rank of a choice made at this rate may be from the asked one, on any data."""

@@ -14,6 +14,7 @@ from adomnia.mechanisms.noisy import Measured, Noisy, measured_from
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.mechanisms.selection import threshold
 from adomnia.privacy import events
+from adomnia.privacy.contribution import Tally, width
 from adomnia.privacy.events import Event
 from adomnia.privacy.premises import Premise
 from adomnia.privacy.reads import KeyTotals, Reads
@@ -55,6 +56,8 @@ class SelectedKeys:
     def hides(self, rows: int, groups: int) -> bool:
         """Whether the threshold hides the keys of so many rows in so many groups, at its delta."""
         counts = self.parts[self.counted[0]]
+        if not self._is_laid_out or not isinstance(counts.contribution, Tally):
+            return False
         paid = events.loss(counts.event)
         whole = (
             isinstance(counts.event, events.PartitionSelection) and counts.noise.kind == "laplace"
@@ -62,13 +65,26 @@ class SelectedKeys:
         scale = counts.noise.parameter
         return whole and self.threshold >= threshold(scale, paid.delta, rows, groups)
 
+    @property
+    def _is_laid_out(self) -> bool:
+        """Whether all parts are of the same rows and keys, each as wide as what it measures, and
+        the column that counts is one of its part's."""
+        first, (at, column) = self.parts[0].place, self.counted
+        alike = (
+            part.place == first
+            and part.shown is None
+            and width(part.contribution) == width_of(part.measurement)
+            for part in self.parts
+        )
+        return all(alike) and 0 <= column < width(self.parts[at].contribution)
+
     def release(self, sealed: Sealed[Any] | None, bits: Bits = SYSTEM) -> Measured:
         """The keys that may be shown, and their noisy values."""
         assert sealed is not None
         widths = [width_of(part.measurement) for part in self.parts]
         starts = np.cumsum([0, *widths])
-        noises = [part.noise for part, width in zip(self.parts, widths, strict=True)
-                  for _ in range(width)]  # fmt: skip
+        noises = [part.noise for part, wide in zip(self.parts, widths, strict=True)
+                  for _ in range(wide)]  # fmt: skip
         column = int(starts[self.counted[0]]) + self.counted[1]
         keys, values = release_keyed(sealed, column, self.threshold, noises, bits)
         terms = np.ones(len(keys), np.int64)

@@ -27,6 +27,7 @@ __all__ = [
     "Setting",
     "Tally",
     "arguments",
+    "width",
 ]
 
 Pattern = tuple[bool, ...]
@@ -80,6 +81,9 @@ class Clamped:
     always: bool = False
     bit: int | None = None
 
+    def __post_init__(self) -> None:
+        _check(self.low, self.high)
+
 
 @dataclass(frozen=True)
 class Bernstein:
@@ -93,6 +97,7 @@ class Bernstein:
     rest: bool = False
 
     def __post_init__(self) -> None:
+        _check(self.low, self.high)
         if self.unit > LIMIT:
             raise ValueError("the bounds are too wide for a variance")
 
@@ -132,6 +137,9 @@ class Ranked:
     share: Fraction = Fraction(1, 2)
     edge: str | None = None
 
+    def __post_init__(self) -> None:
+        _check(self.low, self.high)
+
 
 @dataclass(frozen=True)
 class Listed:
@@ -144,6 +152,21 @@ Contribution = Tally | Clamped | Bernstein | DistinctValues | DistinctUnits | Ra
 
 ROWS = Tally((None,))
 """Every row adds 1."""
+
+
+def _check(low: int, high: int) -> None:
+    """Refuse bounds between which nothing lies: a clamp to them would enforce neither."""
+    if low > high:
+        raise ValueError("a number lies between a low and a high bound")
+
+
+def width(contribution: Contribution) -> int:
+    """How many numbers a row adds to at once; none where rows are listed."""
+    if isinstance(contribution, Tally):
+        return len(contribution.conditions)
+    if isinstance(contribution, Bernstein):
+        return contribution.degree + 1 + contribution.rest
+    return 0 if isinstance(contribution, Ranked | Listed) else 1
 
 
 def arguments(contribution: Contribution) -> tuple[Expr | None, ...]:

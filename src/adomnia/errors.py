@@ -6,6 +6,7 @@
     ├── PolicyError        2  400  F0000   the policy file is wrong
     ├── BudgetError        3  402  53400   it would pass a budget
     ├── NotAllowedError    4  403  42501   this person may not
+    ├── CheckError         6  409  23514   a check for the curator found something
     └── MachineryError     5  500  XX000   the machinery failed, nothing was answered
         ├── LedgerError    5  500  XX001   the journal is damaged or cannot be read
         └── CancelledError 5  409  57014   somebody ended the question before its answer
@@ -21,6 +22,7 @@ __all__ = [
     "AdomniaError",
     "BudgetError",
     "CancelledError",
+    "CheckError",
     "LedgerError",
     "MachineryError",
     "NotAllowedError",
@@ -106,6 +108,15 @@ class NotAllowedError(AdomniaError):
     exit_code = 4
     http_status = 403
     sqlstate = "42501"
+
+
+@dataclass(eq=False)
+class CheckError(AdomniaError):
+    """A check for the curator found something; nothing was changed."""
+
+    exit_code = 6
+    http_status = 409
+    sqlstate = "23514"
 
 
 @dataclass(eq=False)

@@ -23,7 +23,6 @@ from tests.adversary.probes import (
     GROUPS,
     MODES,
     MOMENTS,
-    OPEN,
     RANKS,
     SEVERAL,
     SUMS,
@@ -46,7 +45,13 @@ def _and(*names: str) -> tuple[tuple[str, Patch], ...]:
     """The patches of faults in planning, by their names."""
     known = {
         fault.name: (fault.path, fault.patch)
-        for part in (queries.RANGES, proposals.PROPOSALS, plans.PRICES, plans.SETTINGS, plans.CHOSEN)
+        for part in (
+            queries.RANGES,
+            proposals.PROPOSALS,
+            plans.PRICES,
+            plans.SETTINGS,
+            plans.CHOSEN,
+        )
         for fault in part
     }
     return tuple(known[name] for name in names)

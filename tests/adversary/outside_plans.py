@@ -54,7 +54,9 @@ def _half_price(mechanism: Any) -> Any:
 def _half_noise(mechanism: Any) -> Any:
     if getattr(mechanism, "noise", None) is None:
         return mechanism
-    return replace(mechanism, noise=replace(mechanism.noise, parameter=mechanism.noise.parameter / 2))
+    return replace(
+        mechanism, noise=replace(mechanism.noise, parameter=mechanism.noise.parameter / 2)
+    )
 
 
 def _no_noise(mechanism: Any) -> Any:

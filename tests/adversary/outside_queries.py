@@ -182,7 +182,9 @@ def _swapped(first: str, second: str) -> Patch:
         other = {first: second, second: first}
 
         def call(table: Any, name: str) -> Any:
-            return replace(original(table, name), range=original(table, other.get(name, name)).range)
+            return replace(
+                original(table, name), range=original(table, other.get(name, name)).range
+            )
 
         return call
 

@@ -230,7 +230,7 @@ def test_ctrl_c_says_that_what_was_reserved_stays_spent(house, run, monkeypatch)
         os.kill(os.getpid(), 2)
         raise RuntimeError("a library's own idea of an interruption")
 
-    monkeypatch.setattr("adomnia.curator.session.reading.take", interrupt)
+    monkeypatch.setattr("adomnia.curator.spend._released", interrupt)
     ran = run("ask", COUNT, "--epsilon", "0.1")
     assert ran.code == 130
     assert "stays spent" in ran.err

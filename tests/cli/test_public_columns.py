@@ -6,6 +6,8 @@ import csv
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -13,7 +15,7 @@ from adomnia.cli.main import cli
 
 POLICY = """
 [data]
-source = "people.csv"
+source = "people.parquet"
 table = "people"
 [privacy]
 confirmed = true
@@ -40,7 +42,9 @@ def public_table(folder: Path, ill: list[str]) -> list[str]:
         for person in range(1, 20)
         for turn in range(4)
     ]
-    (folder / "people.csv").write_text("\n".join(["person,region,ill,note", *rows]) + "\n")
+    columns = zip(*(row.split(",") for row in rows), strict=True)
+    names = ("person", "region", "ill", "note")
+    pq.write_table(pa.table(dict(zip(names, columns, strict=True))), folder / "people.parquet")
     (folder / "adomnia.toml").write_text(POLICY)
     told = ["--marginals", "region", "--marginals", "region,ill", "--method", "fourier"]
     out = ["--epsilon", "1", "--out", str(folder / "out"), "--format", "json"]

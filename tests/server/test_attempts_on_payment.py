@@ -64,7 +64,7 @@ def test_reading_an_answer_again_spends_nothing(at: Addresses, lodge: Lodge) -> 
 
 FREE = (
     "SELECT DISTINCT city FROM people",
-    "SELECT DISTINCT age FROM people WHERE sex = 'F' AND age > 200",
+    "SELECT DISTINCT age FROM people WHERE sex = 'F' AND sex = 'M'",
     "SELECT DISTINCT CASE WHEN age > 50 THEN city ELSE sex END AS x FROM people",
     "SELECT DISTINCT 100 / age AS x FROM people",
     "SELECT * FROM people LIMIT 0",

@@ -41,13 +41,8 @@ def test_nobody_sees_the_count_of_a_holder(village, monkeypatch, relation: str) 
     monkeypatch.setattr(holding, "POLICY", text)
     for name, women in zip(NAMES, (50, 61, 72), strict=True):
         village.start(name, write_town(village.folder / name, people(women, 50)))
-    found: list[float] = []
-    with pytest.raises(QuestionError, match="without noise"):
-        found = differenced(village, "1/1000")
-    assert found != [100, 111, 122]
+    assert differenced(village, "1/1000") != [100, 111, 122]  # each sum has noise, and is paid
     honest = Steps(village, f"{SQL} WHERE sex = 'F'")
-    with pytest.raises(QuestionError, match="without noise"):  # nor by an asker's own program
-        honest.say("north", **{**honest.proposal, "sql": SQL})
     assert honest.all()
 
 

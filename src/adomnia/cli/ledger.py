@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adomnia.cli import options, show
-from adomnia.curator.books import list_entries, receipt, verify_ledger
+from adomnia.curator.books import exact_text, list_entries, receipt, verify_ledger
 from adomnia.curator.policy import Policy, read_policy
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _described(entries: list[Entry]) -> Iterator[dict[str, Any]]:
 def _prior(head: Mapping[str, Any]) -> dict[str, Any]:
     """An exact release, and what it made of what was paid before."""
     return {
-        "statement": head["published"].get("sql", "the policy promises something else"),
+        "statement": exact_text(head["published"]),
         "repriced": len(head["prices"]),
         "accepted": head["accepted"],
     }

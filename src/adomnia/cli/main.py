@@ -48,7 +48,7 @@ def cli() -> None:
 
     Exit codes: 0 answered; 2 the question or the policy is wrong; 3 refused for budget;
     4 not allowed; 5 the machinery failed (nothing was answered; what was reserved stays spent);
-    6 what was to be confirmed does not hold.
+    6 a check found something.
     """
 
 

@@ -10,6 +10,7 @@ from adomnia.cli import options, show
 from adomnia.cli.ask import read_sql
 from adomnia.curator.database import open_database
 from adomnia.curator.exposure import Exposure
+from adomnia.errors import CheckError
 
 __all__ = ["prior"]
 
@@ -17,7 +18,7 @@ MOST = 20
 HEADINGS = ("#", "time (UTC)", "numbers", "re-priced", "statement")
 
 
-@click.group(short_help="What was released exactly: add, list.")
+@click.group(short_help="What was released exactly: add, confirm, list.")
 def prior() -> None:
     """Tell what was released exactly; from then on it is part of the promise.
 
@@ -33,6 +34,7 @@ def prior() -> None:
 @click.option("--rounded", type=int, metavar="N", help="They were rounded to multiples of N.")
 @click.option("--below", type=int, metavar="N", help="Numbers below N were left out.")
 @click.option("--accept", is_flag=True, help="Register it even where a budget is passed.")
+@click.option("--unchecked", is_flag=True, help="Do not compare the numbers with the data.")
 @options.policy
 @options.form
 def add(sql: str, policy: str, form: str, **said: Any) -> None:
@@ -40,15 +42,17 @@ def add(sql: str, policy: str, form: str, **said: Any) -> None:
 
     It does not compute or publish anything. With the released numbers in --values, answers are
     made to agree with them, and what they determine costs nothing. It exits with 3, and nothing
-    is registered, where what was answered before would then cost more than a budget allows.
+    is registered, where what was answered before would then cost more than a budget allows, and
+    with 6 where the data do not have these numbers.
 
     \b
     Examples:
       adomnia prior add "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
       adomnia prior add "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex" --values sex.csv
     """
+    checked = not said.pop("unchecked")
     with open_database(policy, accept=said["accept"]) as database:
-        found = database.add_prior(read_sql(sql), **said)
+        found = database.add_prior(read_sql(sql), check=checked, **said)
         budget = database.policy.budget
         before, after = budget.spent(found.before), budget.spent(found.after)
     if form == "json":
@@ -73,8 +77,8 @@ def add(sql: str, policy: str, form: str, **said: Any) -> None:
 
 @prior.command("confirm", short_help="Say that it holds for the data as they are now.")
 @options.policy
-@click.pass_context
-def confirm(context: click.Context, policy: str) -> None:
+@options.form
+def confirm(policy: str, form: str) -> None:
     """Say that what was released exactly holds for the data as they are now.
 
     A release is registered with the version of the data; when these change, whatever would rest
@@ -88,15 +92,20 @@ def confirm(context: click.Context, policy: str) -> None:
       adomnia prior confirm --policy people.toml
     """
     with open_database(policy) as database:
-        if not database.priors().releases:
-            click.echo("nothing was registered as released exactly")
-            return
-        wrong = database.confirm_priors()
-    if wrong is None:
+        some = bool(database.priors().releases)
+        wrong = database.confirm_priors() if some else None
+    if wrong is not None:
+        raise CheckError(
+            f"not confirmed: {show.line(wrong)}",
+            "questions stay refused; put back the data that the release is about, or begin a new "
+            "table, policy and ledger for data that have grown",
+        )
+    if form == "json":
+        show.json_text({"confirmed": some})
+    elif some:
         click.echo("confirmed: what was released exactly holds for the data as they are now")
-        return
-    click.echo(f"not confirmed: {show.line(wrong)}; what was in force stays", err=True)
-    context.exit(6)
+    else:
+        click.echo("nothing was registered as released exactly")
 
 
 @prior.command("list", short_help="What is public, and which cells that gives away.")

@@ -28,11 +28,13 @@ __all__ = [
     "budgets_of",
     "copy_ledger",
     "dataset_of",
+    "exact_text",
     "list_entries",
     "open_journal",
     "open_ledger",
     "read_loss",
     "receipt",
+    "released_tables",
     "spending",
     "state_of",
     "verify_ledger",
@@ -126,6 +128,21 @@ def verify_ledger(policy: Policy) -> Verification:
         if journal is None:
             return Verification(0, (f"there is no ledger at {_place(policy)}",))
         return journal.verify()
+
+
+def exact_text(published: Mapping[str, Any]) -> str:
+    """What an entry about exact releases says: a release, that they hold, or another promise."""
+    if "sql" in published:
+        return str(published["sql"])
+    if "confirmed" in published:
+        return "what was released exactly was confirmed for the data as they were then"
+    return "the policy promises something else"
+
+
+def released_tables(answer: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """The tables that an answer in the ledger published; none where it is no release's."""
+    parts = (answer or {}).get("released", ())
+    return [table for part in parts for table in part.get("marginals", ())]
 
 
 def _refuse_other_data(policy: Policy, journal: Journal) -> None:

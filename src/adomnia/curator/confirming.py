@@ -7,6 +7,7 @@ nothing is confirmed, and what was in force stays.
 from __future__ import annotations
 
 from adomnia.curator.desk import Desk
+from adomnia.curator.published import Prior, bind_prior
 from adomnia.engines.engine import Engine, Request
 from adomnia.mechanisms.agreement import agrees
 from adomnia.priors.known import Known, Published
@@ -18,7 +19,7 @@ from adomnia.queries.measurement import width_of
 from adomnia.queries.operations import call
 from adomnia.schema.table import Table
 
-__all__ = ["confirm"]
+__all__ = ["check_numbers", "confirm"]
 
 
 def confirm(desk: Desk) -> str | None:
@@ -30,6 +31,18 @@ def confirm(desk: Desk) -> str | None:
     if wrong is None:
         desk.knowledge.confirm()
     return wrong
+
+
+def check_numbers(desk: Desk, prior: Prior) -> str | None:
+    """Whether the data have the numbers of a release that is to be registered; or what is wrong."""
+    published = bind_prior(prior, desk.bind)
+    bodies = (*desk.journal.account().priors, {"published": prior.to_json()})
+    only = desk.knowledge.known(bodies).only_listed(desk.table)
+    desk.engine.ready()
+    with desk.engine.snapshot() as engine:
+        if _holds(engine, desk.table, published, only):
+            return None
+    return "these are not the numbers that the data have"
 
 
 def _wrong(engine: Engine, table: Table, known: Known, only: Expr | None) -> str | None:

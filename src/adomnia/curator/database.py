@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from adomnia.curator.books import state_of
-from adomnia.curator.confirming import confirm
+from adomnia.curator.confirming import check_numbers, confirm
 from adomnia.curator.desk import Desk
 from adomnia.curator.doors import CURATOR, Closing, analyst_of
 from adomnia.curator.exposure import Exposure, exposure, public_cells
@@ -18,7 +18,7 @@ from adomnia.curator.publish import Order, Progress, Prospect, Publication, pros
 from adomnia.curator.published import Prior, read_values
 from adomnia.curator.session import Session
 from adomnia.curator.spend import Payer
-from adomnia.errors import PolicyError, QuestionError
+from adomnia.errors import CheckError, PolicyError, QuestionError
 from adomnia.ledger.entry import Entry
 from adomnia.ledger.journal import Verification
 from adomnia.ledger.prior import Registered
@@ -86,14 +86,25 @@ class Database(Closing):
         rounded: int | None = None,
         below: int | None = None,
         accept: bool = False,
+        check: bool = False,
     ) -> Registered:
         """Register a statement whose answer was released exactly; see what that re-prices.
 
         `values` is a CSV file with the released numbers. A budget that the new prices pass
-        refuses it, unless the curator accepts: then it is in the ledger that they did.
+        refuses it, unless the curator accepts: then it is in the ledger that they did. With
+        `check` the numbers are compared with the data first, and refused where they differ: what
+        is registered stays.
         """
         rows = None if values is None else read_values(values)
-        return self.desk.knowledge.add(Prior(sql, rows, rounded, below), accept)
+        prior = Prior(sql, rows, rounded, below)
+        wrong = check_numbers(self.desk, prior) if check else None
+        if wrong is not None:
+            raise CheckError(
+                f"{wrong}: nothing was registered",
+                "a group that the file leaves out counts as 0; correct the file, or register it "
+                "as it is with --unchecked where other numbers were really released",
+            )
+        return self.desk.knowledge.add(prior, accept)
 
     def confirm_priors(self) -> str | None:
         """Say that what was released exactly holds for the data as they are now.

@@ -34,7 +34,7 @@ from adomnia.marginals.workload import Subset, Workload, up_to_ways
 from adomnia.privacy import events
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
-from adomnia.privacy.premises import ExactReleasesHold, Premise, RowsStay
+from adomnia.privacy.premises import ExactReleasesHold, Facts, Premise, RowsStay, check_premises
 from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.canonical import digest
 from adomnia.queries.expression import Column
@@ -270,8 +270,10 @@ def _reads(desk: Desk, workload: Workload) -> MarginalTables:
 
 def _promise(desk: Desk, planned: Prospect) -> Promise:
     workload = planned.workload
-    neighbors = _neighbors(desk, workload)
-    return Promise(planned.order.loss, neighbors, _sensitive(desk, workload))
+    sensitive = _sensitive(desk, workload)
+    if sensitive is not None:
+        check_premises((RowsStay(),), Facts("", rows_stay=desk.policy.rows_stay))
+    return Promise(planned.order.loss, _neighbors(desk, workload), sensitive)
 
 
 def _neighbors(desk: Desk, workload: Workload) -> Neighbors:

@@ -26,6 +26,7 @@ from adomnia.mechanisms.noisy import Measured
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Event, Free
 from adomnia.privacy.loss import Amount, exact
+from adomnia.privacy.premises import check_premises
 from adomnia.queries.question import Question
 
 __all__ = ["Session"]
@@ -167,7 +168,10 @@ class Session:
         if self.bind(sql).public:
             return forecast_free(self.bind(sql), confidence)
         if margin is None:
-            return forecast(self._plan(sql, _asked(epsilon, rho, delta, error)), confidence)
+            planned = self._plan(sql, _asked(epsilon, rho, delta, error))
+            for mechanism in planned.mechanisms:
+                check_premises(mechanism.premises, self.desk.facts())
+            return forecast(planned, confidence)
         if epsilon is not None or rho is not None:
             raise QuestionError("either a loss or a margin", "leave one of them out")
         extra = None if delta is None else exact(delta, "delta")

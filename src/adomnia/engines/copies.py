@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import duckdb
-import pyarrow as pa
 
 from adomnia.engines.files import Source, state
 from adomnia.engines.literals import literal
@@ -70,6 +70,8 @@ class Parts:
         selects = []
         for place, part in enumerate(self.parts):
             name = f"adomnia_part{place}"
+            import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
             reader = pa.RecordBatchReader.from_batches(part.schema, _told(part.batches(), tell))
             connection.register(name, reader)
             selects.append(f"SELECT {', '.join(part.selected)} FROM {name}")
@@ -170,7 +172,7 @@ class Copies:
 
 
 def _key(before: object, plan: object) -> str:
-    facts = (FORMAT, duckdb.__version__, pa.__version__, before, plan)
+    facts = (FORMAT, duckdb.__version__, metadata.version("pyarrow"), before, plan)
     return hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 

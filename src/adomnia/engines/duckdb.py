@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +19,6 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.engines import delimited, parquet
 from adomnia.engines.aggregating import Aggregating
 from adomnia.engines.clean import clean
 from adomnia.engines.contingency import Axes, Contingency
@@ -38,6 +38,9 @@ from adomnia.schema.domain import Domain
 from adomnia.schema.table import Table
 
 __all__ = ["DuckDB", "Kept"]
+
+_READERS = {"parquet": "parquet", "text": "delimited"}
+"""Which module reads the rows of which files; they load Arrow, so they wait until there are any."""
 
 T = TypeVar("T")
 
@@ -207,7 +210,7 @@ class DuckDB(Aggregating):
         if source.kind == "database":
             reader = self._attached(connection, source)
         else:
-            module = parquet if source.kind == "parquet" else delimited
+            module = import_module(f"adomnia.engines.{_READERS[source.kind]}")  # slow to import
             rows = module.parts(source.files, self._domains)
             reader, varied = self._copied(connection, source, rows), rows.varied
         connection.execute(f"CREATE VIEW {DATA} AS {reader}")
@@ -223,7 +226,12 @@ class DuckDB(Aggregating):
         self, connection: duckdb.DuckDBPyConnection, source: Source, rows: Parts | Computed
     ) -> str:
         path = self._copies.copy(source, rows)
-        connection.execute(f"ATTACH {literal(str(path))} AS copied (READ_ONLY)")
+        try:
+            connection.execute(f"ATTACH {literal(str(path))} AS copied (READ_ONLY)")
+        except duckdb.Error:  # the copy was damaged: the source is copied anew
+            path.unlink(missing_ok=True)
+            path = self._copies.copy(source, rows)
+            connection.execute(f"ATTACH {literal(str(path))} AS copied (READ_ONLY)")
         return f"SELECT * FROM copied.{ROWS}"
 
     def _attached(self, connection: duckdb.DuckDBPyConnection, source: Source) -> str:

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from parlour import SECRET, Parlour
 
+from adomnia.curator import spend as spending
 from adomnia.engines.interrupts import interruptible
 
 GROUPED = "SELECT sex, count(*) AS n FROM people GROUP BY sex"
@@ -150,8 +151,7 @@ def test_psycopg_pipeline(parlour, spent):
 
 
 def test_psycopg_asynchronous_and_cancel(parlour, spent, monkeypatch):
-    session = type(parlour.house.database.session("alice"))
-    take, begun, ended = session._take, threading.Event(), threading.Event()
+    take, begun, ended = spending._released, threading.Event(), threading.Event()
 
     async def go() -> str:
         line = await psycopg.AsyncConnection.connect(parlour.dsn(options=OPTIONS))
@@ -166,13 +166,13 @@ def test_psycopg_asynchronous_and_cancel(parlour, spent, monkeypatch):
             assert await cursor.fetchone() == (1,)
         return str(caught.value)
 
-    def slow(self, plan):
+    def slow(backend, use):
         begun.set()
         with interruptible(ended.set):
             ended.wait(60)
-        return take(self, plan)
+        return take(backend, use)
 
-    monkeypatch.setattr(session, "_take", slow)
+    monkeypatch.setattr(spending, "_released", slow)
     assert "stays spent" in asyncio.run(go())
     assert spent() == Fraction(1, 2)
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 from parlour import Parlour, Wire, errors_in, fields_of, rows_in
 
+from adomnia.curator import spend as spending
 from adomnia.engines.interrupts import interruptible
 
 GROUPED = "SELECT sex, count(*) AS n FROM people GROUP BY sex"
@@ -314,16 +315,15 @@ def test_a_cancelled_question_stays_spent(parlour, spent, monkeypatch, version):
     key = next(body for kind, body in begun if kind == b"K")
     assert len(key) == (8 if version == 3 << 16 else 36)
     started, ended = threading.Event(), threading.Event()
-    session = type(parlour.house.database.session("alice"))
-    take = session._take
+    take = spending._released
 
-    def slow(self, plan):
+    def slow(backend, use):
         started.set()
         with interruptible(ended.set):
             ended.wait(60)
-        return take(self, plan)
+        return take(backend, use)
 
-    monkeypatch.setattr(session, "_take", slow)
+    monkeypatch.setattr(spending, "_released", slow)
 
     def cancel(secret: bytes) -> None:
         other = Wire(parlour.port)

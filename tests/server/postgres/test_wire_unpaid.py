@@ -8,7 +8,7 @@ import pytest
 from parlour import Parlour, Wire, errors_in, rows_in
 from wire_attempting import AGES, COUNT, codes, fresh
 
-from adomnia.curator.session import Session
+from adomnia.curator import spend as spending
 
 
 def test_looking_reads_nothing_and_costs_nothing(
@@ -17,7 +17,7 @@ def test_looking_reads_nothing_and_costs_nothing(
     def touched(*_: Any) -> Any:
         raise AssertionError("the data was read")
 
-    monkeypatch.setattr(Session, "_take", touched)
+    monkeypatch.setattr(spending, "_released", touched)
     before, entries = parlour.spent(), len(parlour.house.database.ledger())
     sql = fresh()
     wire.parse(sql, "looked")

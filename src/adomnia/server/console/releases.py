@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
+from adomnia.curator.books import released_tables
 from adomnia.curator.policy import Policy
 from adomnia.curator.sides import side_of
 from adomnia.queries.ranges import from_domain
@@ -52,7 +53,7 @@ def _published(house: House) -> tuple[list[tuple[Line, list[Released], int]], li
     made = []
     for line in reversed(listed):
         if line.kind == "release" and line.answered:
-            tables = (journal.answer(line.receipt) or {}).get("marginals", [])
+            tables = released_tables(journal.answer(line.receipt))
             shown = list(_tables(database.policy, tables[:MOST_TABLES]))
             made.append((line, shown, max(0, len(tables) - MOST_TABLES)))
     return made, [line for line in listed if line.kind == EXACT]

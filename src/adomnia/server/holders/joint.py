@@ -46,7 +46,8 @@ def joint_plan(
             "; ".join(question.notes),
         )
     refuse_free_lunch(policy, "holders do not answer together")
-    told = replace(policy, neighbors=policy.neighbors.among(holders))
+    # What kind of source another holder has is not known: no row is relied on to stay.
+    told = replace(policy, neighbors=policy.neighbors.among(holders), rows_stay=False)
     plan = make_plan(question, told, Asked(epsilon=epsilon), known)
     for step in plan.steps:
         if not isinstance(step.measurement, Counts | Sum | Moments):

@@ -11,7 +11,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from adomnia.curator.books import Entry
+from adomnia.curator.books import Entry, exact_text
 from adomnia.curator.books import receipt as receipt_of
 from adomnia.server.accounts import Person
 from adomnia.server.house import House
@@ -138,11 +138,11 @@ def _releases(entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
             reserved[receipt_of(entry)] = entry
         if entry.kind == "prior" and "sql" in entry.head["published"]:
             yield _release(entry, "exact", _published(entry), [])
-        if entry.kind == "answered" and "marginals" in entry.body:
+        if entry.kind == "answered":
             paid = reserved[entry.head["receipt"]].body
-            columns = paid.get("use", {}).get("columns", [])
-            listed = [part["attributes"] for part in entry.body["marginals"]]
-            yield _release(entry, "private", paid["statement"], listed or [columns])
+            tables = paid["use"]["parts"][0].get("marginals")  # of a release alone
+            if tables is not None:
+                yield _release(entry, "private", paid["statement"], tables)
 
 
 def _release(entry: Entry, kind: str, statement: str, tables: list[list[str]]) -> dict[str, Any]:
@@ -150,4 +150,4 @@ def _release(entry: Entry, kind: str, statement: str, tables: list[list[str]]) -
 
 
 def _published(entry: Entry) -> str:
-    return str(entry.head["published"].get("sql", "the policy promises something else"))
+    return exact_text(entry.head["published"])

@@ -23,7 +23,6 @@ from tests.adversary.probes import (
     GROUPS,
     MODES,
     MOMENTS,
-    OPEN,
     RANKS,
     SEVERAL,
     SUMS,
@@ -46,7 +45,13 @@ def _and(*names: str) -> tuple[tuple[str, Patch], ...]:
     """The patches of faults in planning, by their names."""
     known = {
         fault.name: (fault.path, fault.patch)
-        for part in (queries.RANGES, proposals.PROPOSALS, plans.PRICES, plans.SETTINGS, plans.CHOSEN)
+        for part in (
+            queries.RANGES,
+            proposals.PROPOSALS,
+            plans.PRICES,
+            plans.SETTINGS,
+            plans.CHOSEN,
+        )
         for fault in part
     }
     return tuple(known[name] for name in names)
@@ -284,11 +289,6 @@ def _event(change: Callable[[Any], Any]) -> Patch:
 
 SMOOTH = ("SELECT MEDIAN(age) FROM people", "SELECT MEDIAN(income) FROM people",
           "SELECT MAX(age) FROM people")  # fmt: skip
-FOLLOWS = (
-    "curator.quantiles:Rivals.better",
-    lambda original: lambda self, error: None if self.epsilon is None else self.noise("waring"),
-)
-"""Noise that follows the data, wherever it is possible."""
 CHECK = "curator.pricing:check_prices"
 CITY = ("SELECT city, COUNT(*) FROM people GROUP BY city",)
 NOISE = (
@@ -316,9 +316,10 @@ NOISE = (
           result(lambda found: (found[0] * 2, found[1])), MODES),
     Fault("noise that follows the data at half its scale", "inside",
           "mechanisms.admissible:SmoothWaring.scale", result(_half), SMOOTH, "unbounded",
-          {"group": 1}, more=(FOLLOWS,)),
+          {"group": 1}, more=(plans.FOLLOWS,)),
     Fault("a sensitivity that is not smooth", "inside", "mechanisms.smooth:smooth_sensitivity",
-          result(lambda found: found / 8), SMOOTH, "unbounded", {"group": 1}, more=(FOLLOWS,)),
+          result(lambda found: found / 8), SMOOTH, "unbounded", {"group": 1},
+          more=(plans.FOLLOWS,)),
     Fault("the largest count at half its noise", "inside", "mechanisms.choosing:choose_largest",
           argument(1, "eta", _twice), ("noisy_max",), part="choices"),
     Fault("answers above a bar at half their noise", "inside",

@@ -124,9 +124,11 @@ RANGES = (
     Fault("an absolute value's range too narrow", "outside", _rule("abs"), _derived(_narrow),
           ("SELECT SUM(ABS(income - 20)) FROM people",)),
     Fault("a quotient's range too narrow", "outside", _rule("div"), _derived(_narrow),
-          ("SELECT SUM(income / 2) FROM people", "SELECT age / 10, COUNT(*) FROM people GROUP BY 1")),
+          ("SELECT SUM(income / 2) FROM people",
+           "SELECT age / 10, COUNT(*) FROM people GROUP BY 1")),
     Fault("a remainder's range too narrow", "outside", _rule("mod"), _derived(_narrow),
-          ("SELECT SUM(income % 7) FROM people", "SELECT age % 3, COUNT(*) FROM people GROUP BY 1")),
+          ("SELECT SUM(income % 7) FROM people",
+           "SELECT age % 3, COUNT(*) FROM people GROUP BY 1")),
     Fault("a least value's range too wide", "outside", _rule("least"), _derived(_wide),
           ("SELECT SUM(LEAST(age, 9)) FROM people",)),
     Fault("a greatest value's range a point", "outside", _rule("greatest"), _derived(_point),
@@ -182,7 +184,9 @@ def _swapped(first: str, second: str) -> Patch:
         other = {first: second, second: first}
 
         def call(table: Any, name: str) -> Any:
-            return replace(original(table, name), range=original(table, other.get(name, name)).range)
+            return replace(
+                original(table, name), range=original(table, other.get(name, name)).range
+            )
 
         return call
 

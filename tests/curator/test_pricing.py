@@ -159,7 +159,9 @@ def test_open_keys_are_priced_as_they_are_read(
 
     def changed(*said: Any) -> Any:
         plan = made(*said)
-        steps = (plan.steps[0], fault(plan.steps[1])) if fault is elsewhere else map(fault, plan.steps)
+        steps = (
+            (plan.steps[0], fault(plan.steps[1])) if fault is elsewhere else map(fault, plan.steps)
+        )
         return replace(plan, steps=tuple(steps))
 
     monkeypatch.setattr(asking, "make_plan", changed)

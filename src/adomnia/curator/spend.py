@@ -65,7 +65,8 @@ class Backend(Protocol):
 class Payer:
     """Who pays: an analyst, perhaps in a session, and the budgets that bind them.
 
-    Those of the data and of the analyst are the policy's, whatever is said here. A request that is repeated with the same `key` gets the same answer and is paid once.
+    Those of the data and of the analyst are the policy's, whatever is said here. A request that is
+    repeated with the same `key` gets the same answer and is paid once.
     """
 
     analyst: str

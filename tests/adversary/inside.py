@@ -249,8 +249,8 @@ ENFORCED = (
     Fault("all rows of a unit counted", "inside", "engines.units:per_unit",
           _table(max_rows=10**6), ("SELECT COUNT(*) FROM people",), "unit"),
     Fault("all groups of a unit kept", "inside", "engines.units:Chosen.of", _unlimited,
-          ("SELECT zip, COUNT(*) FROM people GROUP BY 1",
-           "SELECT age, COUNT(*) FROM people GROUP BY 1"), "unit",
+          ("SELECT zip, COUNT(DISTINCT pid) FROM people GROUP BY 1",
+           "SELECT ill, COUNT(DISTINCT pid) FROM people GROUP BY 1"), "unit",
           {"max_rows": 5, "max_groups": 1, "each": None}),
     Fault("all rows of a group kept", "inside", "engines.units:Chosen.of", _unlimited,
           ("SELECT sex, COUNT(*) FROM people GROUP BY 1",
@@ -289,11 +289,6 @@ def _event(change: Callable[[Any], Any]) -> Patch:
 
 SMOOTH = ("SELECT MEDIAN(age) FROM people", "SELECT MEDIAN(income) FROM people",
           "SELECT MAX(age) FROM people")  # fmt: skip
-FOLLOWS = (
-    "curator.quantiles:Rivals.better",
-    lambda original: lambda self, error: None if self.epsilon is None else self.noise("waring"),
-)
-"""Noise that follows the data, wherever it is possible."""
 CHECK = "curator.pricing:check_prices"
 CITY = ("SELECT city, COUNT(*) FROM people GROUP BY city",)
 NOISE = (
@@ -319,11 +314,12 @@ NOISE = (
           argument(3, "eta", _twice), MODES),
     Fault("a mode's counts doubled", "inside", "mechanisms.select:lattice",
           result(lambda found: (found[0] * 2, found[1])), MODES),
-    Fault("noise that follows the data at half its scale", "inside",
-          "mechanisms.admissible:SmoothWaring.scale", result(_half), SMOOTH, "unbounded",
-          {"group": 1}, more=(FOLLOWS,)),
+    Fault("noise that follows the data far too small", "inside",
+          "mechanisms.admissible:SmoothWaring.scale", result(lambda scale: scale / 1000), SMOOTH,
+          "unbounded", {"group": 1}, more=(plans.FOLLOWS,)),
     Fault("a sensitivity that is not smooth", "inside", "mechanisms.smooth:smooth_sensitivity",
-          result(lambda found: found / 8), SMOOTH, "unbounded", {"group": 1}, more=(FOLLOWS,)),
+          result(lambda found: found / 1000), SMOOTH, "unbounded", {"group": 1},
+          more=(plans.FOLLOWS,)),
     Fault("the largest count at half its noise", "inside", "mechanisms.choosing:choose_largest",
           argument(1, "eta", _twice), ("noisy_max",), part="choices"),
     Fault("answers above a bar at half their noise", "inside",
@@ -338,13 +334,15 @@ NOISE = (
           argument(0, "sensitivity", lambda _: 1), ("auction",), part="choices"),
 )  # fmt: skip
 PAID = (
-    Fault("a debit of half", "inside", "privacy.events:loss", result(_cheaper), COUNTS),
+    Fault("a debit of half", "inside", "privacy.events:loss", result(_cheaper), COUNTS,
+          more=((CHECK, _no_check),)),
     Fault("a Laplace event at half its price", "inside", "privacy.events:_LOSSES[Laplace]",
-          result(_cheaper), COUNTS, currency="epsilon"),
+          result(_cheaper), COUNTS, currency="epsilon", more=((CHECK, _no_check),)),
     Fault("a Gaussian event at half its price", "inside", "privacy.events:_LOSSES[Gaussian]",
-          result(_cheaper), COUNTS, currency="rho"),
+          result(_cheaper), COUNTS, currency="rho", more=((CHECK, _no_check),)),
     Fault("a delta that is not charged", "inside", "privacy.events:_LOSSES[PartitionSelection]",
-          result(lambda loss: replace(loss, delta=loss.delta / 10**6)), CITY, currency="epsilon"),
+          result(lambda loss: replace(loss, delta=loss.delta / 10**6)), CITY, currency="epsilon",
+          more=((CHECK, _no_check),)),
     Fault("several uses charged as one", "inside", "privacy.events:_LOSSES[Composed]",
           lambda _: lambda event: _room("privacy.events").loss(event.parts[0]), SEVERAL),
     Fault("several uses recorded as one", "inside", "privacy.events:composed",

@@ -105,6 +105,11 @@ def _another_target(mechanism: Any) -> Any:
     return replace(mechanism, target=share)
 
 
+FOLLOWS: tuple[str, Patch] = (
+    "curator.quantiles:Rivals.better",
+    lambda _: lambda self, error: None if self.epsilon is None else self.noise("waring"),
+)
+"""Noise that follows the data, wherever it is possible."""
 ROOTS = ("SELECT MEDIAN(age) FROM people", "SELECT MAX(income) FROM people WHERE smoker",
          "SELECT sex, QUANTILE(age, 0.25) FROM people GROUP BY 1")  # fmt: skip
 STEP, MADE = "curator.plan:_step", "curator.steps:mechanism_of"
@@ -202,7 +207,8 @@ SETTINGS = (
     Fault("fewer rows of a unit", "outside", PLAN, _among(lambda n: replace(n, rows=1)), UNITS,
           "unit", {"max_rows": 3}),
     Fault("fewer groups of a unit", "outside", PLAN, _among(lambda n: replace(n, groups=1, each=1)),
-          (*UNITS, *OPEN), "unit", {"max_rows": 3, "max_groups": None, "each": None}, currency="epsilon"),
+          (*UNITS, *OPEN), "unit", {"max_rows": 3, "max_groups": None, "each": None},
+          currency="epsilon"),
     Fault("a setting without keys", "outside", "curator.plan:_setting",
           result(lambda s: replace(s, keys=())), GROUPS, "bounded"),
     Fault("a setting without WHERE", "outside", "curator.plan:_setting",
@@ -248,7 +254,7 @@ SETTINGS = (
     Fault("as few rows as one for noise that follows the data", "outside",
           "curator.steps:Scene.rivals",
           argument(0, "self", lambda scene: replace(scene, steps=1)), ROOTS, "bounded",
-          {"group": 2}),
+          {"group": 2}, more=(FOLLOWS,)),
 )  # fmt: skip
 
 

@@ -205,8 +205,9 @@ class Bench:
     label: str
     databases: Sequence[Any]
 
-    def compare(self, asked: Use, what: str, price: Mapping[str, Any] | None = None) -> None:
-        """One use of each; with a price, no more than that may be charged."""
+    def compare(self, asked: Use, what: str, price: Mapping[str, Any] | None = None) -> bool:
+        """One use of each; with a price, no more than that may be charged. Whether the first was
+        answered."""
         tally, part, label = self.tally, self.part, self.label
         first = use(self.databases[0], asked)
         if price is not None and not tally.lenient and not _affordable(first.spent or {}, price):
@@ -218,7 +219,8 @@ class Bench:
         for other in others:
             judge(tally, (part, label), what, first, other)
             if len(tally.failures) > failed:
-                return  # one neighbour is enough to show it
+                break  # one neighbour is enough to show it
+        return not first.failure
 
     def alike(self) -> None:
         """At the end: as many entries in each ledger, and as much left."""

@@ -13,7 +13,7 @@ import adomnia
 from tests.adversary import sources
 from tests.adversary.columns import Chance
 from tests.adversary.grammar import Grammar
-from tests.adversary.pairs import Bench, Stretch, Tally
+from tests.adversary.pairs import Bench, Stretch, Tally, Use
 from tests.adversary.worlds import Rows, World, plain
 
 NEIGHBOURS = 6
@@ -68,7 +68,7 @@ def ask_all(
     tally: Tally, part: str, databases: list[Any], grammar: Grammar, statements: Iterable[str]
 ) -> None:
     """Many statements of one world; the price rises, so that no answer serves a later one."""
-    world = grammar.world
+    world, before = grammar.world, ""
     for number, sql in enumerate(statements):
         terms = price(world, number, grammar.chance)
         label = world.relation.label + (" rho" if "rho" in terms else "")
@@ -82,12 +82,27 @@ def ask_all(
             )
         times = 2 if grammar.chance.random() < 0.03 else 1  # the second time nothing is drawn
         for _ in range(times):
-            bench.compare(
+            answered = bench.compare(
                 lambda database, sql=sql, terms=terms: database.session().ask(sql, **terms),
                 f"{sql} -- {terms}",
                 terms,
             )
+        pair = before + sql if before and answered and grammar.chance.random() < 0.05 else "city"
+        if "city" not in pair:  # keys that are selected are judged alone
+            bench.compare(_both(before, sql, terms), f"{before}, then {sql} -- {terms}")
+        before = sql if answered else ""
     Bench(tally, part, world.relation.label, databases).alike()
+
+
+def _both(first: str, second: str, terms: Mapping[str, Any]) -> Use:
+    """Two questions as one use: what both tell together is held against what both cost."""
+
+    def use(database: Any) -> Any:
+        session = database.session("both")
+        answers = [session.ask(sql, **terms) for sql in (first, second)]
+        return SimpleNamespace(first=answers[0], second=answers[1])
+
+    return use
 
 
 def price(world: World, number: int, chance: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from tests.adversary.faults import handful, tried
 from tests.adversary.parts import PARTS, Task, first_of, work
 
 TRIPLES = {
-    "sql": 1200,
+    "sql": 900,
     "choices": 120,
     "graphs": 200,
     "priors": 120,
@@ -25,7 +25,7 @@ TRIPLES = {
 }
 EACH = 6
 """A few uses of each world, so that there are dozens of worlds."""
-FEW = 5
+FEW = 4
 """So many faults of each side are planted in one run."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -9,7 +10,10 @@ from town import Town
 
 import adomnia
 from adomnia.curator import spend as spending
-from adomnia.errors import MachineryError, NotAllowedError
+from adomnia.curator.session import Session
+from adomnia.errors import BudgetError, MachineryError, NotAllowedError
+from adomnia.ledger.reserve import Budgets
+from adomnia.privacy.composition import Budget
 
 COUNT = "SELECT COUNT(*) AS n FROM people WHERE age > 30"
 
@@ -136,3 +140,14 @@ def test_rows_of_a_text_file_are_counted_with_noise(town: Town) -> None:
     other.write_text(text)
     with adomnia.open(other) as lines:
         assert lines.session().ask("SELECT COUNT(*) FROM people", 1).spent == {"epsilon": 1}
+
+
+def test_the_budgets_are_those_of_the_policy_whatever_the_payer_says(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = town.open("epsilon = 1")
+    endless = Budgets(Budget(Fraction(10**9)))
+    monkeypatch.setattr(Session, "budgets", property(lambda self: endless))
+    with pytest.raises(BudgetError):
+        database.session().ask(COUNT, 2)
+    assert kinds(database) == ["opened"]

@@ -18,6 +18,7 @@ from adomnia.curator.pricing import check_prices
 from adomnia.curator.sealed_reads import prepare_sealed, read_sealed
 from adomnia.curator.source import open_engine, read_public
 from adomnia.errors import PolicyError
+from adomnia.ledger.reserve import Budgets
 from adomnia.mechanisms.mechanism import Mechanism, Releasing
 from adomnia.priors.known import Known
 from adomnia.privacy.premises import Facts
@@ -99,6 +100,10 @@ class Desk:
     def memory(self, analyst: str, version: str) -> Memory:
         """What this analyst has been told of this version of the data, and what everybody was."""
         return Memory(self.journal, self.policy, analyst, version, self._recall)
+
+    def budgets(self, analyst: str) -> Budgets:
+        """The budgets of the data and of an analyst, as the policy says."""
+        return Budgets(self.policy.budget, self.policy.analysts.get(analyst))
 
     def check(self, mechanisms: Sequence[Mechanism[Any]]) -> None:
         """Refuse what is priced below its cost; tables and exact releases have their own prices."""

@@ -103,6 +103,10 @@ class Network(Closing):
             self._read = (version, read_graph(self._edges, self._nodes, self.schema))
         return self._read[1]
 
+    def budgets(self, analyst: str) -> Budgets:
+        """The budgets of the data and of an analyst, as the policy says."""
+        return Budgets(self.policy.budget, self.policy.analysts.get(analyst))
+
     def check(self, mechanisms: Sequence[Mechanism[Any]]) -> None:
         """Nothing: what a question about a graph costs is worked out by its mechanism itself."""
 
@@ -197,8 +201,7 @@ class GraphSession:
     @property
     def budgets(self) -> Budgets:
         """Every budget that binds this session."""
-        policy = self.network.policy
-        return Budgets(policy.budget, policy.analysts.get(self.analyst))
+        return self.network.budgets(self.analyst)
 
     def _terms(self, epsilon: Amount | None, rho: Amount | None) -> Terms:
         if (epsilon is None) == (rho is None):

@@ -186,8 +186,7 @@ class Session:
     @property
     def budgets(self) -> Budgets:
         """Every budget that binds this session."""
-        policy = self.desk.policy
-        return Budgets(policy.budget, policy.analysts.get(self.analyst), self.limit)
+        return replace(self.desk.budgets(self.analyst), session=self.limit)
 
     def _free(self, question: Question, confidence: float) -> Answer:
         """An answer that no data is needed for; it is in the ledger all the same."""

@@ -8,7 +8,7 @@ is the only function that sees both the ledger and the data.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -39,6 +39,10 @@ class Backend(Protocol):
         """The ledger."""
         ...
 
+    def budgets(self, analyst: str) -> Budgets:
+        """The budgets of the data and of an analyst, as the policy says."""
+        ...
+
     def check(self, mechanisms: Sequence[Mechanism[Any]]) -> None:
         """Refuse a mechanism that costs more than its event says, by this data's promise."""
         ...
@@ -61,7 +65,8 @@ class Backend(Protocol):
 class Payer:
     """Who pays: an analyst, perhaps in a session, and the budgets that bind them.
 
-    A request that is repeated with the same `key` gets the same answer and is paid once.
+    Those of the data and of the analyst are the policy's, whatever is said here. A request that is
+    repeated with the same `key` gets the same answer and is paid once.
     """
 
     analyst: str
@@ -149,7 +154,8 @@ def spend(backend: Backend, payer: Payer, use: Use, watch: Watch | None = None) 
         check_premises(mechanism.premises, facts)
     backend.check(use.mechanisms)
     backend.ready(use.reads)
-    granted = reserve(backend.journal, _reservation(payer, use), payer.budgets)
+    budgets = replace(backend.budgets(payer.analyst), session=payer.budgets.session)
+    granted = reserve(backend.journal, _reservation(payer, use), budgets)
     watch.stage("paid")
     if granted.answer is not None:
         return Paid(_recalled(use, granted.answer), granted)

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["FAR", "INTERVAL", "UUID", "decoded"]
+from adomnia.engines.duckdb_values import FAR
 
-FAR = 106_000_000
-"""A day or a moment so many days from 1970, some 290,000 years, is none."""
+__all__ = ["INTERVAL", "UUID", "decoded"]
+
 
 DAY = 86_400
 PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}

@@ -11,10 +11,12 @@ from typing import Any
 import duckdb
 from duckdb import sqltype
 
-from adomnia.engines.decoding import FAR
 from adomnia.engines.literals import literal, quoted
 
-__all__ = ["total"]
+__all__ = ["FAR", "total"]
+
+FAR = 106_000_000
+"""A day or a moment so many days from 1970, some 290,000 years, is none."""
 
 _FIRST, _LAST = (f"(DATE '1970-01-01' {sign} {FAR})" for sign in "-+")
 _MOMENTS = {

@@ -1,0 +1,107 @@
+"""The laws of mechanisms: what they say of themselves is plain, whole, and read back as it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import adomnia
+from adomnia.curator.plan import Asked, make_plan
+from adomnia.curator.publish import Order, _mechanism, prospect
+from adomnia.mechanisms.choices import AboveBar, AuctionPrice, LargestCount
+from adomnia.mechanisms.mechanism import Mechanism
+from adomnia.privacy import events
+from adomnia.privacy.loss import Loss
+from adomnia.privacy.reads import Reads
+from adomnia.queries.measurement import Counts
+
+POLICY = """
+[data]
+source = "people.parquet"
+table = "people"
+[privacy]
+confirmed = true
+epsilon = 100000
+delta = 1e-6
+[attributes.sex]
+values = ["F", "M"]
+[attributes.age]
+low = 0
+high = 90
+"""
+
+STATEMENTS = [
+    "SELECT COUNT(*) FROM people",
+    "SELECT sex, COUNT(*), SUM(age), AVG(age), VAR_POP(age) FROM people GROUP BY sex",
+    "SELECT COUNT(DISTINCT age), COUNT(*) FILTER (WHERE age > 9), COUNT_IF(age < 5) FROM people",
+    "SELECT MEDIAN(age), MIN(age), QUANTILE(age, 0.9) FROM people",
+    "SELECT age / 30, MODE(sex) FROM people GROUP BY 1",
+    "SELECT city, COUNT(*), SUM(age) FROM people GROUP BY city",
+]
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[adomnia.Database]:
+    folder: Path = tmp_path_factory.mktemp("laws")
+    sexes, ages = ["F", "M", None, "F"] * 20, [3, None, 90, 1000] * 20
+    table = pa.table({"sex": sexes, "age": ages, "city": ["Rome", "Linz"] * 40})
+    pq.write_table(table, folder / "people.parquet")
+    (folder / "adomnia.toml").write_text(POLICY)
+    with adomnia.open(folder / "adomnia.toml") as opened:
+        yield opened
+
+
+def planned(database: adomnia.Database) -> Iterator[Mechanism[Any]]:
+    """One of every kind."""
+    policy = database.policy
+    for sql in STATEMENTS:
+        for asked in (Asked(Fraction(1)), Asked(None, Fraction(1, 2))):
+            yield from make_plan(database.bind(sql), policy, asked).mechanisms
+    yield from make_plan(
+        database.bind("SELECT MIN(age) FROM people"),
+        policy,
+        Asked(Fraction(6), None, Fraction(1, 10**6), "value"),
+    ).mechanisms
+    counts = Counts((None, database.bind("SELECT COUNT(*) FROM people WHERE age > 9").where))
+    yield LargestCount(counts, Fraction(1), 1)
+    yield AboveBar(counts, Fraction(1), 1, bar=30, cutoff=1)
+    yield AuctionPrice(counts, Fraction(1), 1, prices=(3, 5))
+    for method in ("microdata", "fourier"):
+        order = Order(Loss.pure(Fraction(1)), marginals=(("sex",),), method=method)
+        yield _mechanism(database.desk, prospect(database.desk, order), None)
+
+
+def test_every_mechanism_keeps_the_protocol(database: adomnia.Database) -> None:
+    kinds = set()
+    for mechanism in planned(database):
+        kinds.add(type(mechanism).__name__)
+        record = mechanism.record()
+        assert json.loads(json.dumps(record, allow_nan=False)) == record
+        assert events.from_json(record["event"]) == mechanism.event
+        assert events.loss(mechanism.event).amounts
+        assert record["mechanism"]["name"]
+        assert isinstance(mechanism.reads, Reads)
+    assert kinds == {
+        "AddedNoise", "ExponentialQuantile", "SmoothQuantile", "PermutedMode", "SelectedKeys",
+        "LargestCount", "AboveBar", "AuctionPrice", "CoreRelease", "ParityRelease",
+    }  # fmt: skip
+
+
+def test_what_is_released_is_read_back_as_it_was(database: adomnia.Database) -> None:
+    for mechanism in planned(database):
+        (sealed,) = database.desk.read([mechanism.reads])
+        body = mechanism.release(sealed).to_json()
+        written = json.loads(json.dumps(body, allow_nan=False))
+        assert mechanism.recalled(written).to_json() == written
+
+
+def test_the_same_question_has_the_same_record(database: adomnia.Database) -> None:
+    first, second = ([m.record() for m in planned(database)] for _ in range(2))
+    assert first == second

@@ -7,7 +7,7 @@ import secrets
 import time
 from collections import defaultdict
 
-from tests.adversary.faults import table
+from tests.adversary.faults import counted, table
 from tests.adversary.pairs import Tally
 from tests.adversary.parts import PARTS, Task, whole, work
 
@@ -28,10 +28,7 @@ def main() -> int:
     print(f"seed {seed}", flush=True)
     start = time.monotonic()
     if given.faults:
-        lines, escaped = table(seed, given.jobs)
-        print("\n".join(lines))
-        print(f"faults: {time.monotonic() - start:.0f} s")
-        return 1 if escaped else 0
+        return plant(seed, given.jobs)
     if given.part:
         tally = work(Task(given.part, seed, given.triples, given.world))
     else:
@@ -39,6 +36,17 @@ def main() -> int:
     for line in summary(tally, time.monotonic() - start):
         print(line)
     return 1 if tally.failures else 0
+
+
+def plant(seed: int, jobs: int) -> int:
+    """Plant every fault, print what came of each, and say whether all is as it must be."""
+    start, found = time.monotonic(), []
+    for verdict in table(seed, jobs):
+        found.append(verdict)
+        print(f"{verdict.fault.side:8}{verdict.line}", flush=True)
+    print("\n".join(counted(found)))
+    print(f"{sum(v.triples for v in found):,} triples in {time.monotonic() - start:.0f} s")
+    return 0 if all(verdict.is_good for verdict in found) else 1
 
 
 def summary(tally: Tally, took: float) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import random
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,18 +98,21 @@ def _run(fault: Fault, seed: int, tally: Tally, worlds: int) -> tuple[str, int]:
     return failure, int(tally.where.rpartition(" ")[2])
 
 
-def table(seed: int, jobs: int = 2) -> tuple[list[str], bool]:
-    """All faults and what came of them, in lines; and whether one is not as it must be."""
+def table(seed: int, jobs: int = 2) -> Iterator[Verdict]:
+    """The verdicts on all faults, in their order, those outside the kernel first."""
     work = [(place, seed) for place in range(len(FAULTS))]
     with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=16) as pool:
-        found = list(pool.imap(_by_place, work))
+        yield from pool.imap(_by_place, work)
+
+
+def counted(found: Sequence[Verdict]) -> list[str]:
+    """How many of each side are as they must be, in lines."""
     lines = []
     for side in ("outside", "inside"):
         mine = [verdict for verdict in found if verdict.fault.side == side]
         good = sum(verdict.is_good for verdict in mine)
         lines.append(f"faults {side} the kernel: {good} of {len(mine)} as they must be")
-        lines += [verdict.line for verdict in mine]
-    return lines, not all(verdict.is_good for verdict in found)
+    return lines
 
 
 def handful(seed: int, side: str, count: int) -> list[Fault]:

@@ -25,6 +25,7 @@ from adomnia.mechanisms import measuring
 from adomnia.mechanisms.margin import Noise
 from adomnia.mechanisms.noisy import Measured, Noisy
 from adomnia.mechanisms.unseal import unseal
+from adomnia.privacy.loss import Loss
 from adomnia.queries.measurement import Counts, Distinct, Moments, Sum
 from adomnia.queries.question import Given
 
@@ -122,7 +123,7 @@ def put(database: adomnia.Database, sql: str, tally: Tally) -> None:
     tally.answered += 1
     shown = json.dumps(answer.to_json())
     assert not any(marker in shown for marker in MARKERS)
-    cost = database.desk.journal.account().analysts[session.analyst]
+    cost = database.desk.journal.account().analysts.get(session.analyst, Loss())
     assert cost.epsilon == answer.spent["epsilon"] <= Fraction(EPSILON)
     question = database.bind(sql)
     if question.public:

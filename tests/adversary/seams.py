@@ -123,6 +123,7 @@ class Spy:
 
 
 _now: list[Spy] = []
+_undo: list[tuple[Any, str, Any]] = []
 Made = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -169,8 +170,19 @@ def install() -> None:
     for path, make in SEAMS.items():
         room, _, name = path.rpartition(".")
         original = getattr(import_module(f"{ROOM}.{room}"), name)
-        replace(original, _guarded(original, make(original)))
-    _watch_base(import_module(f"{ROOM}.graph.ladder").Ladder)
+        places = replace(original, _guarded(original, make(original)))
+        _undo.extend((module, key, original) for module, key in places)
+    ladder = import_module(f"{ROOM}.graph.ladder").Ladder
+    _undo.append((ladder, "__init__", ladder.__init__))
+    _watch_base(ladder)
+
+
+def uninstall() -> None:
+    """Take the seams out again: other tests compare these functions with themselves."""
+    while _undo:
+        owner, key, original = _undo.pop()
+        setattr(owner, key, original)
+    sys._adomnia_watched = False  # type: ignore[attr-defined]
     _watch_shown(import_module(f"{ROOM}.measuring").AddedNoise)
 
 

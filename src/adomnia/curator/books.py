@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl
 
 from adomnia.curator.policy import Policy, line_of
 from adomnia.errors import PolicyError
@@ -166,11 +166,13 @@ def _told(dataset: Mapping[str, str]) -> str:
 
 
 def _name(source: str) -> str:
-    """The name of a file; an address by its host and path."""
+    """The name of a file; an address by its host and path, and what it reads there by its name."""
     if "://" not in source:
         return Path(source).name
-    parts = urlsplit(source)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    scheme, _, rest = source.partition("://")
+    place, _, query = rest.partition("?")
+    read = dict(parse_qsl(query)).get("path", "")
+    return f"{scheme}://{place.rpartition('@')[2]}" + (f"?path={Path(read).name}" if read else "")
 
 
 def _system_user() -> str:

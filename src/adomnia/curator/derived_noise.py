@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 from adomnia.curator.derived import Derived
 from adomnia.errors import MachineryError
 from adomnia.mechanisms.conditioned import add_conditioned
-from adomnia.mechanisms.margin import Noise
-from adomnia.mechanisms.measuring import NOTHING, WIDEST, Apart, Measuring, variance
+from adomnia.mechanisms.measuring import WIDEST, AddedNoise, Apart
 from adomnia.mechanisms.noise import add_gaussian, add_laplace
 from adomnia.mechanisms.noisy import Noisy
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.privacy.contribution import Tally
-from adomnia.privacy.events import Free
 from adomnia.privacy.reads import CellTotals, Reads
 from adomnia.queries.measurement import width_of
 from adomnia.schema.sealed import Sealed
@@ -28,10 +26,9 @@ __all__ = ["DerivedNoise"]
 
 
 @dataclass(frozen=True)
-class DerivedNoise(Measuring):
+class DerivedNoise(AddedNoise):
     """Noise on the counts that are not public, inside the kernel of what is where that is less."""
 
-    noise: Noise = NOTHING
     derived: Derived | None = None
 
     @property
@@ -41,23 +38,12 @@ class DerivedNoise(Measuring):
         return self.derived
 
     @property
-    def name(self) -> str:
-        """Which noise; none where all of it is public."""
-        return "none" if isinstance(self.event, Free) else self.noise.kind
-
-    @property
     def reads(self) -> Reads | None:
         """The counts that are measured; what is public needs no data at all."""
         way, place = self.way, self.place
         if way.places is None and way.counts is not None:
             return CellTotals(Tally(way.counts.conditions))
         return CellTotals(self.contribution, place.where, place.keys) if way.places else None
-
-    @property
-    def width(self) -> float:
-        """The scale, or the deviation, of the noise."""
-        parameter = float(min(self.noise.parameter, WIDEST))
-        return parameter if self.noise.kind == "laplace" else parameter**0.5
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -86,13 +72,6 @@ class DerivedNoise(Measuring):
     def covers(self, apart: Apart) -> bool:
         """Never by what a row can do alone: rows move together beside exact releases."""
         return False
-
-    def at_least_as_sharp(self, known: Noisy) -> bool:
-        """Whether the widest known cell varies no more than this noise."""
-        if known.noise is None:
-            return False
-        draws = int(known.terms.max(initial=0))
-        return draws * variance(known.noise) <= variance(self.noise) * (1 + 1e-12)
 
     def _with_noise(self, sealed: Sealed[Any], bits: Bits) -> NDArray[Any]:
         way, scale = self.way, self.noise.parameter

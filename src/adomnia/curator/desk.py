@@ -86,16 +86,17 @@ class Desk:
         Where the policy declares a version, the data is what the curator says it is.
         """
         self.engine.ready()
-        declared = self.policy.version
-        seen = self.engine.version() if declared is None else f"declared {declared}"
-        facts = f"{self.policy.digest}:{seen}"
-        return hashlib.sha256(facts.encode()).hexdigest()[:32]
+        return self._digest(self.policy.digest)
 
     def edition(self) -> str:
         """A digest of which state of the data is read, whatever else the policy says."""
+        return self._digest(self.policy.relation)
+
+    def _digest(self, salt: str) -> str:
+        """Thirty-two characters for the data as they are now, or as the curator says they are."""
         declared = self.policy.version
         seen = self.engine.version() if declared is None else f"declared {declared}"
-        return hashlib.sha256(f"{self.policy.relation}:{seen}".encode()).hexdigest()[:32]
+        return hashlib.sha256(f"{salt}:{seen}".encode()).hexdigest()[:32]
 
     def memory(self, analyst: str, version: str) -> Memory:
         """What this analyst has been told of this version of the data, and what everybody was."""

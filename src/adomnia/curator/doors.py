@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self
 
 from adomnia.curator.policy import Policy
-from adomnia.engines.quiet import quietly
-from adomnia.errors import MachineryError, NotAllowedError, QuestionError
+from adomnia.errors import NotAllowedError, QuestionError
 
-__all__ = ["CURATOR", "Closing", "analyst_of", "computed", "confidence_of"]
+__all__ = ["CURATOR", "Closing", "analyst_of", "confidence_of"]
 
 CURATOR = "curator"
 """The name under which questions are asked when no analyst is named."""
-
-T = TypeVar("T")
 
 
 class Closing:
@@ -58,8 +54,3 @@ def confidence_of(value: float) -> float:
     if not 0.5 <= number <= 0.999999:
         raise QuestionError("confidence must be between 0.5 and 0.999999", "for example 0.95")
     return number
-
-
-def computed(what: str, work: Callable[[], T]) -> T:
-    """What `work` gives; a failure tells its kind alone, since its message could quote data."""
-    return quietly(work, lambda kind: MachineryError(f"the {what} could not be computed ({kind})"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from adomnia.curator.derived import Derived, derive
@@ -83,7 +83,7 @@ class Plan:
         """What the mechanisms released, by measurement."""
         return Measured(released) if self.threshold is None else released[0]
 
-    @property
+    @cached_property
     def of(self) -> dict[str, Any]:
         """The rows and cells that are measured, as the ledger records them."""
         keys = [expression_json(key) for key in self.question.keys]

@@ -169,8 +169,9 @@ class Session:
             return forecast_free(self.bind(sql), confidence)
         if margin is None:
             planned = self._plan(sql, _asked(epsilon, rho, delta, error))
+            facts = self.desk.facts()
             for mechanism in planned.mechanisms:
-                check_premises(mechanism.premises, self.desk.facts())
+                check_premises(mechanism.premises, facts)
             return forecast(planned, confidence)
         if epsilon is not None or rho is not None:
             raise QuestionError("either a loss or a margin", "leave one of them out")

@@ -62,7 +62,7 @@ class MaskedShare:
         return self.part.premises
 
     @property
-    def reads(self) -> Reads:
+    def reads(self) -> Reads | None:
         """The holder's own sums."""
         return self.part.reads
 

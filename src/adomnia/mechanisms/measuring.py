@@ -189,7 +189,7 @@ class AddedNoise(Measuring):
         return apart.l1 <= paid.epsilon * self.noise.parameter
 
     @property
-    def reads(self) -> Reads:
+    def reads(self) -> Reads | None:
         """The components in every cell."""
         place = self.place
         return CellTotals(self.contribution, place.where, place.keys, most=place.most)

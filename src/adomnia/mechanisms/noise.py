@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -93,12 +93,7 @@ def choose_quantiles(  # noqa: PLR0913, PLR0917
     bits: Bits = SYSTEM,
 ) -> NDArray[Any]:
     """One private quantile for each cell 0..cells-1 (`quantile.md`); a missing cell has no rows."""
-    exact = unseal(sealed)
-    chosen = np.empty(cells, object)
-    for cell in range(cells):
-        values, counts = exact.get(cell, (NOTHING, NOTHING))
-        chosen[cell] = quantile(values, counts, low, high, target, eta, bits)
-    return chosen
+    return _by_cell(sealed, cells, lambda v, n: quantile(v, n, low, high, target, eta, bits))
 
 
 def noisy_quantiles(
@@ -110,12 +105,18 @@ def noisy_quantiles(
     bits: Bits = SYSTEM,
 ) -> NDArray[Any]:
     """One quantile for each cell with noise that follows its smooth sensitivity (`smooth.md`)."""
+    return _by_cell(sealed, cells, lambda v, n: smooth_quantile(v, n, grid, target, noise, bits))
+
+
+def _by_cell(
+    sealed: Sealed[Cells], cells: int, choose: Callable[[NDArray[Any], NDArray[Any]], Any]
+) -> NDArray[Any]:
+    """What is chosen of the values and counts of each cell; a missing cell has no rows."""
     exact = unseal(sealed)
-    found = np.empty(cells, object)
+    chosen = np.empty(cells, object)
     for cell in range(cells):
-        values, counts = exact.get(cell, (NOTHING, NOTHING))
-        found[cell] = smooth_quantile(values, counts, grid, target, noise, bits)
-    return found
+        chosen[cell] = choose(*exact.get(cell, (NOTHING, NOTHING)))
+    return chosen
 
 
 def select_partitions(

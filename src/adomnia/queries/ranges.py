@@ -7,7 +7,7 @@ and a sum lies on a known lattice. `ranges.md` holds the rules of derivation.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
 from typing import Any
@@ -185,8 +185,3 @@ def _next(day: date, unit: str) -> date | None:
         return date(day.year + ahead // 12, ahead % 12 + 1, 1)
     except (OverflowError, ValueError):
         return None
-
-
-def without_null(spread: Range) -> Range:
-    """The same range, where NULL is known not to occur."""
-    return replace(spread, nullable=False)

@@ -175,3 +175,22 @@ def test_the_trusted_base_is_listed_whole_and_small():
     said = re.search(r"for every answer: ([\d,]+) lines of code \(goal ([\d,]+)\)", ran.stdout)
     lines, goal = (int(number.replace(",", "")) for number in said.groups())
     assert lines <= goal
+
+
+def test_what_tests_share_has_one_name():
+    """Under two names a helper is loaded twice, and so is the server that it starts."""
+    shared = {path.stem for path in (TOP / "tests").glob("*.py")}
+    bare = {
+        f"{path.relative_to(TOP)}: {name}"
+        for path in (TOP / "tests").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for name in _imported(node)
+        if name in shared
+    }
+    assert bare == set()
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [str(node.module)] if isinstance(node, ast.ImportFrom) else []

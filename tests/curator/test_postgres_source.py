@@ -16,11 +16,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import postgres_server
-
 from adomnia.cli.main import main
 from adomnia.curator.source import engine_of
 from adomnia.errors import PolicyError
+from tests import postgres_server
 
 PASSWORD = "pw7SECRETz"
 COUNT = "SELECT sex, COUNT(*) AS n, AVG(age) AS a FROM people GROUP BY sex"

@@ -15,11 +15,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import spark_session
-
 import adomnia
 from adomnia.curator.source import engine_of
 from adomnia.errors import PolicyError
+from tests import spark_session
 
 COUNT = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 POLICY = """[data]

@@ -13,14 +13,13 @@ import psycopg
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import postgres_server
-
 from adomnia.engines.postgres import PostgreSQL
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import plan_measurements
 from adomnia.schema.domain import Categories, Grid, Open
 from adomnia.schema.table import Attribute, Table
+from tests import postgres_server
 from tests.enforced import request_of
 
 SECRET = "Xq7SECRETz"

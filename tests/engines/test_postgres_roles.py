@@ -19,7 +19,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import postgres_server
 from postgres_place import DOMAINS, SECRET, assert_silent, count, exact, placed, table
 
 from adomnia.engines import postgres_connections
@@ -27,6 +26,7 @@ from adomnia.engines.interrupts import Interrupts, watched
 from adomnia.engines.postgres import PostgreSQL
 from adomnia.errors import MachineryError, PolicyError
 from adomnia.schema.domain import Categories, Grid
+from tests import postgres_server
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 
-import spark_session
 from postgres_place import exact, placed, table
 
 from adomnia.engines.duckdb import DuckDB
@@ -36,6 +35,7 @@ from adomnia.queries.operations import OPERATIONS, call, constant
 from adomnia.queries.ranges import Text, from_domain
 from adomnia.schema.domain import Categories, Grid, Open
 from adomnia.schema.table import Table
+from tests import spark_session
 from tests.enforced import request_of
 
 

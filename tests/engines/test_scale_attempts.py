@@ -18,7 +18,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 
-import spark_session
 from postgres_place import exact, placed, table
 from sources import ENGINES
 
@@ -35,6 +34,7 @@ from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import plan_measurements
 from adomnia.schema.domain import Categories, Open
 from adomnia.schema.table import Table
+from tests import spark_session
 from tests.enforced import claim, request_of
 
 CITY = {"city": Categories(("Ulm", "Köln"), other="other"), "who": Open()}

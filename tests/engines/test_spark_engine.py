@@ -13,8 +13,6 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import spark_session
-
 from adomnia.engines import spark_sessions
 from adomnia.engines.interrupts import Interrupts, watched
 from adomnia.engines.spark import Spark
@@ -26,6 +24,7 @@ from adomnia.queries.measurement import Counts, Sum
 from adomnia.queries.ranges import from_domain
 from adomnia.schema.domain import Categories, Dates, Grid, Open
 from adomnia.schema.table import Attribute, Table
+from tests import spark_session
 from tests.enforced import request_of
 
 SMALL = Grid(Fraction(0), Fraction(9))

@@ -14,13 +14,13 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 
-import spark_session
 from hostile import HOSTILE, array, decimals, harmless
 from test_spark_engine import grouped
 
 from adomnia.engines.spark import Spark
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Open
+from tests import spark_session
 
 
 def opened(folder, columns):

@@ -11,12 +11,12 @@ import duckdb
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import spark_session
 from postgres_place import placed
 
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.postgres_dialect import PostgresDialect
 from adomnia.engines.spark_dialect import SPARK
+from tests import spark_session
 
 DAYS = ["2020-02-03", "2020/2/3", "2020-02-03 10:11:12", "2020-02-03T10:11:12Z", "infinity",
         "2020-02-03 10:11:12+01", "epoch", "0044-01-01 (BC)", "12020-01-01", "-0044-01-01",

@@ -21,14 +21,13 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import postgres_server
 import reference
-import spark_session
 
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.postgres import PostgreSQL
 from adomnia.engines.spark import Spark
 from adomnia.schema.domain import Categories, Dates, Grid, Open
+from tests import postgres_server, spark_session
 
 DOMAINS = {
     "age": Grid(Fraction(0), Fraction(20)),

@@ -83,6 +83,7 @@ class Desk:
     def version(self) -> str:
         """A digest that changes when the data does; salted, so that it says nothing else.
 
+        Every use names it before it is paid, so here the engine is opened anew where it has died.
         Where the policy declares a version, the data is what the curator says it is.
         """
         self.engine.ready()
@@ -113,8 +114,7 @@ class Desk:
             check_prices(answers, self.table, self.policy.neighbors, self.policy.rows_stay)
 
     def ready(self, wanted: Sequence[Reads]) -> None:
-        """Open the engine anew where it has died, and refuse what it cannot compute safely."""
-        self.engine.ready()
+        """Refuse what the engine cannot compute safely."""
         prepare_sealed(self.engine, self.table, wanted, self.public()[1].only_listed(self.table))
 
     def facts(self) -> Facts:

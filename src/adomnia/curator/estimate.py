@@ -193,10 +193,15 @@ class _Noisy:
             return within
 
     def margin(self, weights: Floats) -> Floats:
-        """The margin of a weighted sum of the components, with weights for each cell."""
-        reading = self.reading
+        """The margin of a weighted sum of the components, with weights for each cell.
+
+        Several sums for the same cells come in one array: one call of many rows is quick.
+        """
+        reading, flat = self.reading, weights.reshape(-1, weights.shape[-1])
         assert reading.noise is not None
-        return margins(weights, reading.noise, reading.terms, self.confidence)
+        terms = np.broadcast_to(reading.terms, weights.shape[:-1]).ravel()
+        found = margins(flat, reading.noise, terms, self.confidence)
+        return found.reshape(weights.shape[:-1])
 
 
 def _widest(statistic: Statistic, measurement: Moments) -> float | None:
@@ -244,13 +249,12 @@ def _mean(width: int, powers: _Powers, noisy: _Noisy) -> _Derived:
     mean = np.clip(powers.first / powers.count, 0, width)
 
     def off(at: Floats) -> Floats:
-        slope = powers.weights[1] - at[:, None] * powers.weights[0]
+        slope = powers.weights[1] - at[..., None] * powers.weights[0]
         return noisy.margin(slope) / powers.count
 
     near = off(mean)
-    ends = [np.clip(mean + sign * near, 0, width) for sign in (-1, 1)]
-    widest: Floats = np.maximum.reduce([near, *(off(end) for end in ends)])
-    return mean, np.minimum(widest, width)
+    ends = np.clip([mean - near, mean + near], 0, width)
+    return mean, np.minimum(np.maximum(near, off(ends).max(axis=0)), width)
 
 
 def _variance(statistic: Statistic, measurement: Moments, noisy: _Noisy) -> _Derived:
@@ -262,13 +266,14 @@ def _variance(statistic: Statistic, measurement: Moments, noisy: _Noisy) -> _Der
     value = np.clip(spread_out / below, 0, most)
 
     def wrong(center: Floats, around: Floats) -> Floats:
-        slope = powers.weights[2] - 2 * center[:, None] * powers.weights[1]
-        return noisy.margin(slope + (center**2 - around)[:, None] * powers.weights[0]) / below
+        slope = powers.weights[2] - 2 * center[..., None] * powers.weights[1]
+        return noisy.margin(slope + (center**2 - around)[..., None] * powers.weights[0]) / below
 
     near = wrong(mean, value)
-    centers = [np.clip(mean + sign * off, 0, spread.width) for sign in (-1, 1)]
-    values = [np.clip(value + sign * near, 0, most) for sign in (-1, 1)]
-    widest = np.maximum.reduce([near, *(wrong(c, v) for c in centers for v in values)])
+    centers = np.clip([mean - off, mean + off], 0, spread.width)
+    values = np.clip([value - near, value + near], 0, most)
+    corners = wrong(centers.repeat(2, axis=0), np.concatenate([values, values]))
+    widest = np.maximum(near, corners.max(axis=0))
     shifted = (off / 2) ** 2 * powers.count / below  # around a mean that is off, it is less
     return square * value, square * (widest + shifted)
 

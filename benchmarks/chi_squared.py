@@ -26,7 +26,7 @@ from math import ceil, sqrt
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from adomnia.mechanisms import laplace
+from adomnia.mechanisms.noise import laplace
 from adomnia.priors.chi_squared import choose_kappa, root, square
 
 SALARIES = np.array([40, 75, 135, 175, 190, 155, 115, 70, 30, 15])

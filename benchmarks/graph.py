@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from adomnia.engines.edges import EdgeList, NodeList, read_graph
+from adomnia.engines.edge_lists import EdgeList, NodeList, read_graph
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.graph.counts import count
-from adomnia.mechanisms.graph.measure import fit_ascending, measure
+from adomnia.mechanisms.graphs.counts import count
+from adomnia.mechanisms.graphs.measure import fit_ascending, measure
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.graphs import Terms
 from adomnia.queries.subgraphs import (

@@ -30,10 +30,10 @@ from typing import Any
 import psycopg
 
 from adomnia.ledger.entry import Record, receipt
-from adomnia.ledger.postgres import PostgresJournal
 from adomnia.ledger.reserve import Budgets, Reservation, answered, reserve
-from adomnia.ledger.sqlite import SqliteJournal
-from adomnia.ledger.stored import StoredJournal
+from adomnia.ledger.stores.postgres_journal import PostgresJournal
+from adomnia.ledger.stores.sqlite_journal import SqliteJournal
+from adomnia.ledger.stores.stored_journal import StoredJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Laplace
 

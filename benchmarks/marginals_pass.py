@@ -9,7 +9,7 @@ checked. `ours, little memory` may hold one eighth of the cells of the cube at o
     grouping sets   DuckDB, one statement with 41 GROUPING SETS
     one by one      DuckDB, one GROUP BY for each marginal
     finest          DuckDB, one GROUP BY of all six, summed down in memory
-    ours            numbers of cells, counted as the rows stream by (`engines/cube.py`)
+    ours            numbers of cells, counted as the rows stream by (`engines/cubes.py`)
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import readme
 
-from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.duckdb.engine import DuckDB
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
 from adomnia.queries.ranges import cells, from_domain

@@ -18,16 +18,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from adomnia.mechanisms.admissible import SmoothLaplace, SmoothWaring
-from adomnia.mechanisms.auction import revenue, revenue_margin, sell
-from adomnia.mechanisms.exponential import choose
-from adomnia.mechanisms.noisy_max import noisy_max
-from adomnia.mechanisms.quantile import Rank, Share, Target, quantile, sensitivity
-from adomnia.mechanisms.quantile_loss import Reference, quantile_loss
-from adomnia.mechanisms.randomized_response import Response, estimate_margin, respond
-from adomnia.mechanisms.select import select
-from adomnia.mechanisms.smooth import exact_quantile, smooth_quantile, smooth_sensitivity
-from adomnia.mechanisms.sparse_vector import SparseVector, above_threshold
+from adomnia.mechanisms.choices.auction import revenue, revenue_margin, sell
+from adomnia.mechanisms.choices.noisy_max import noisy_max
+from adomnia.mechanisms.choices.select import select
+from adomnia.mechanisms.choices.sparse_vector import SparseVector, above_threshold
+from adomnia.mechanisms.counts.randomized_response import Response, estimate_margin, respond
+from adomnia.mechanisms.noise.admissible import SmoothLaplace, SmoothWaring
+from adomnia.mechanisms.noise.exponential import choose
+from adomnia.mechanisms.quantiles.quantile import Rank, Share, Target, quantile, sensitivity
+from adomnia.mechanisms.quantiles.quantile_loss import Reference, quantile_loss
+from adomnia.mechanisms.quantiles.smooth import exact_quantile, smooth_quantile, smooth_sensitivity
 
 DELTA = Fraction(1, 10**6)
 TARGETS: dict[str, Target] = {

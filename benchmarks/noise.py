@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 import opendp.prelude as dp
 
-from adomnia.mechanisms import gaussian, laplace
+from adomnia.mechanisms.noise import gaussian, laplace
 
 SCALES = [Fraction(1), Fraction(10), Fraction(1000), Fraction(10**6)]
 OURS, THEIRS = 1_000_000, 100_000

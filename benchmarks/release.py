@@ -31,15 +31,15 @@ from pathlib import Path
 import numpy as np
 import readme
 
-from adomnia.marginals import estimate
-from adomnia.marginals.basis import grouped
-from adomnia.marginals.cost import WHOLE, Part, laplace_factor
-from adomnia.marginals.estimate import Residuals
-from adomnia.marginals.measure import Strategy, take
-from adomnia.marginals.planner import residual_parts
+from adomnia.marginals.core import estimate
+from adomnia.marginals.core.basis import grouped
+from adomnia.marginals.core.cost import WHOLE, Part, laplace_factor
+from adomnia.marginals.core.estimate import Residuals
+from adomnia.marginals.core.measure import Strategy, take
+from adomnia.marginals.core.planner import residual_parts
 from adomnia.marginals.release import plan, release
 from adomnia.marginals.workload import Workload, up_to_ways
-from adomnia.mechanisms import gaussian, laplace
+from adomnia.mechanisms.noise import gaussian, laplace
 from adomnia.mechanisms.randomness import SYSTEM
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors

@@ -28,7 +28,7 @@ import readme
 
 import adomnia
 from adomnia.ledger.reserve import Budgets, Reservation, reserve
-from adomnia.ledger.sqlite import SqliteJournal
+from adomnia.ledger.stores.sqlite_journal import SqliteJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Laplace
 

@@ -10,7 +10,7 @@ from typing import Any
 from adomnia.curator.plan import Plan
 from adomnia.curator.sealed_reads import read_sealed
 from adomnia.engines.engine import Request
-from adomnia.mechanisms.noisy import Measured
+from adomnia.mechanisms.noisy_values import Measured
 from adomnia.privacy.contribution import Contribution, Ranked, Setting
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.proposal import contribution_of

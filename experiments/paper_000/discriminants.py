@@ -12,9 +12,9 @@ from scipy import stats
 from scipy.integrate import quad
 
 from adomnia.audit.discriminant import discriminant, free_lunch_bound, game
-from adomnia.mechanisms.laplace import sample
-from adomnia.mechanisms.margin import Noise
-from adomnia.mechanisms.randomized_response import Response, respond
+from adomnia.mechanisms.counts.randomized_response import Response, respond
+from adomnia.mechanisms.margins.margin import Noise
+from adomnia.mechanisms.noise.laplace import sample
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
 from experiments.drawing import Line, Plot, draw
 from experiments.front import Front

@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.integrate import quad
 
 from adomnia.audit.prior_leak import chain_leak
-from adomnia.mechanisms.laplace import sample
+from adomnia.mechanisms.noise.laplace import sample
 from adomnia.priors.moves.solve import solve
 from adomnia.priors.shapes import margins
 from adomnia.priors.system import System

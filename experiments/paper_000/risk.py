@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from adomnia.audit.correlation import Groups, odds_factor
-from adomnia.mechanisms.randomized_response import Response, respond
+from adomnia.mechanisms.counts.randomized_response import Response, respond
 from experiments.claim import Claim, Found, Scale, Table
 from experiments.drawing import Line, Plot, draw
 from experiments.measured import share

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from adomnia.mechanisms import laplace
+from adomnia.mechanisms.noise import laplace
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
 from experiments.drawing import Line, Plot, draw
 from experiments.front import Front

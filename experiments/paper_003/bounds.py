@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import gammainc
 
-from adomnia.marginals.bits import Encoding, spell, walsh_hadamard
-from adomnia.marginals.promise import Promise, parity_sensitivity
+from adomnia.marginals.paper.bits import Encoding, spell, walsh_hadamard
+from adomnia.marginals.paper.promise import Promise, parity_sensitivity
 from adomnia.marginals.workload import downward_closure
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors

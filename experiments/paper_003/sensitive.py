@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from adomnia.marginals.bits import walsh_hadamard
+from adomnia.marginals.paper.bits import walsh_hadamard
 from adomnia.marginals.workload import downward_closure
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
 from experiments.measured import Measured, Share, combined, mean, share

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import adomnia
-from adomnia.marginals.bits import walsh_hadamard
+from adomnia.marginals.paper.bits import walsh_hadamard
 from experiments.front import Front
 
 __all__ = ["Rows", "all_ways", "errors", "front", "made_up", "names", "noises", "releases"]

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from adomnia.mechanisms.auction import revenue, sell
-from adomnia.mechanisms.quantile import Share
-from adomnia.mechanisms.smooth import smooth_sensitivity
+from adomnia.mechanisms.choices.auction import revenue, sell
+from adomnia.mechanisms.quantiles.quantile import Share
+from adomnia.mechanisms.quantiles.smooth import smooth_sensitivity
 from experiments.axis import number
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
 from experiments.drawing import Line, Plot, draw

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.mechanisms import laplace
+from adomnia.mechanisms.noise import laplace
 from experiments.claim import Claim, Found, Scale, Table
 from experiments.drawing import Line, Plot, draw
 from experiments.front import Front

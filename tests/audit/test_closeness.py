@@ -13,7 +13,7 @@ import pytest
 from adomnia.audit.closeness import closeness_probability, gaussian_closeness, integer_closeness
 from adomnia.audit.ratio import gaussian_ratio, laplace_ratio
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.laplace import sample
+from adomnia.mechanisms.noise.laplace import sample
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "chance"))
 from seeded import SeededBits

@@ -18,7 +18,7 @@ from adomnia.audit.discriminant import (
 )
 from adomnia.audit.noisy_counts import Law
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.margin import Noise
+from adomnia.mechanisms.margins.margin import Noise
 
 TENTH = Noise("laplace", Fraction(10))  # epsilon 0.1 for a count
 NOISES = [

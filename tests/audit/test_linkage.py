@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 from adomnia.audit.linkage import Shared, Weighing, link_exactly, link_probably
 from adomnia.errors import QuestionError
-from adomnia.marginals.microdata import tabulate
+from adomnia.marginals.core.microdata import tabulate
 from adomnia.marginals.release import plan, release
 from adomnia.marginals.workload import Workload
 from adomnia.privacy.loss import Loss

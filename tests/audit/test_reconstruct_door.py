@@ -12,7 +12,7 @@ import pytest
 
 from adomnia.audit.reconstruct import ceiling, demonstrate, figures, reconstruct
 from adomnia.errors import BudgetError, QuestionError
-from adomnia.mechanisms import laplace
+from adomnia.mechanisms.noise import laplace
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "chance"))
 from seeded import SeededBits

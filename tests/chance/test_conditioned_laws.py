@@ -11,8 +11,8 @@ import pytest
 from scipy import sparse, stats
 from seeded import DictatedBits, SeededBits
 
-from adomnia.mechanisms.conditioned import _Sampler, add_conditioned, sample
-from adomnia.mechanisms.exponential import enclose
+from adomnia.mechanisms.noise.conditioned import _Sampler, add_conditioned, sample
+from adomnia.mechanisms.noise.exponential import enclose
 from adomnia.priors.asking.grouped import weigh
 from adomnia.priors.asking.inside import spread
 from adomnia.priors.shapes import margins

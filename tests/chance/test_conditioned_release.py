@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from seeded import SeededBits
 
-from adomnia.mechanisms.conditioned import add_conditioned
+from adomnia.mechanisms.noise.conditioned import add_conditioned
 from adomnia.priors.asking.strategy import choose
 from adomnia.priors.shapes import margins
 from adomnia.priors.system import System

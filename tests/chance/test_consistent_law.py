@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from seeded import SeededBits
 
-from adomnia.mechanisms.consistent import choose_table, distances, unit
+from adomnia.mechanisms.tables.consistent import choose_table, distances, unit
 from adomnia.schema.sealed import Sealed
 
 

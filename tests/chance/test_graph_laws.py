@@ -12,9 +12,9 @@ import pytest
 from scipy import stats
 from seeded import SeededBits
 
-from adomnia.mechanisms.graph.counts import count
-from adomnia.mechanisms.graph.ladder import draw, height
-from adomnia.mechanisms.graph.measure import fit_ascending, measure
+from adomnia.mechanisms.graphs.counts import count
+from adomnia.mechanisms.graphs.ladder import draw, height
+from adomnia.mechanisms.graphs.measure import fit_ascending, measure
 from adomnia.privacy.graphs import Terms
 from adomnia.queries.subgraphs import DegreeSequence, Stars, Triangles
 from adomnia.schema.graph import GraphSchema, build, id_keys

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 from seeded import SeededBits
 
-from adomnia.mechanisms import gaussian, laplace
+from adomnia.mechanisms.noise import gaussian, laplace
 
 SCALES = [Fraction(1, 100), Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(10)]
 LARGE = [Fraction(1000), Fraction(10**6), Fraction(123_456_789, 7)]

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 from seeded import SeededBits
 
-from adomnia.mechanisms import waring
-from adomnia.mechanisms.select import permute_and_flip
+from adomnia.mechanisms.choices.select import permute_and_flip
+from adomnia.mechanisms.noise import waring
 
 DRAWS = 8_000
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from seeded import SeededBits
 
-from adomnia.mechanisms import laplace, shares
+from adomnia.mechanisms.noise import laplace, shares
 
 SCALES = [Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(50), Fraction(3000)]
 

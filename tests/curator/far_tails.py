@@ -11,8 +11,9 @@ from unittest import mock
 
 import numpy as np
 
-from adomnia.mechanisms import gaussian, laplace, linear
-from adomnia.mechanisms.graph import measure as graph_measure
+from adomnia.mechanisms.graphs import measure as graph_measure
+from adomnia.mechanisms.noise import gaussian, laplace
+from adomnia.mechanisms.tables import linear
 
 FAR = (-740, -40, -3, 0, 3, 40, 740)
 """Multiples of a Laplace scale; the last is passed once in 10^321 draws."""

@@ -14,9 +14,9 @@ import numpy as np
 from adomnia.curator.answer import tabulate
 from adomnia.curator.plan import Asked, Plan, make_plan
 from adomnia.curator.policy import Policy
-from adomnia.mechanisms import gaussian, laplace
-from adomnia.mechanisms.margin import Noise
-from adomnia.mechanisms.noisy import Measured, Noisy
+from adomnia.mechanisms.margins.margin import Noise
+from adomnia.mechanisms.noise import gaussian, laplace
+from adomnia.mechanisms.noisy_values import Measured, Noisy
 from adomnia.mechanisms.randomness import Bits
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.neighbors import Neighbors

@@ -14,7 +14,7 @@ import adomnia
 from adomnia.curator import selecting
 from adomnia.curator.watch import Watch
 from adomnia.errors import BudgetError, CancelledError, QuestionError
-from adomnia.mechanisms.noisy_max import noisy_max_gap
+from adomnia.mechanisms.choices.noisy_max import noisy_max_gap
 from adomnia.privacy import events
 
 LEAST = "SELECT MIN(income) AS m FROM people"

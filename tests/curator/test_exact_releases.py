@@ -12,7 +12,7 @@ import pytest
 
 import adomnia
 from adomnia.errors import BudgetError, PolicyError, QuestionError
-from adomnia.mechanisms.margin import Noise, margin
+from adomnia.mechanisms.margins.margin import Noise, margin
 
 CELLS = "SELECT a, b, COUNT(*) AS n FROM people GROUP BY a, b"
 ROWS = "SELECT a, COUNT(*) AS n FROM people GROUP BY a"

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import adomnia
-from adomnia.engines.edges import EdgeList, NodeList, read_graph
+from adomnia.engines.edge_lists import EdgeList, NodeList, read_graph
 from adomnia.errors import BudgetError, PolicyError, QuestionError
-from adomnia.mechanisms.graph import ladder, measure
+from adomnia.mechanisms.graphs import ladder, measure
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.events import Free, Laplace, from_json
 from adomnia.privacy.graphs import Terms, graph_event, graph_sensitivity
@@ -354,11 +354,11 @@ def test_two_requests_that_overlap_are_two_payments(club, monkeypatch):
     real = measure.measure
 
     def slow(*parts):
-        monkeypatch.setattr("adomnia.mechanisms.graph.statistic.measure", real)
+        monkeypatch.setattr("adomnia.mechanisms.graphs.statistic.measure", real)
         other.session().ask("edges", 1)
         return real(*parts)
 
-    monkeypatch.setattr("adomnia.mechanisms.graph.statistic.measure", slow)
+    monkeypatch.setattr("adomnia.mechanisms.graphs.statistic.measure", slow)
     one.session().ask("edges", 1)
     assert one.budget()["data"]["spent"] == "2"
 

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from simulated import RUNS, coverage, planned, simulate
 
-from adomnia.mechanisms.combination import margins
-from adomnia.mechanisms.laplace import sample
+from adomnia.mechanisms.margins.combination import margins
+from adomnia.mechanisms.noise.laplace import sample
 from adomnia.privacy.neighbors import Neighbors
 from tests.chance.seeded import SeededBits
 
@@ -153,7 +153,7 @@ def test_the_combination_bounds_sums_of_draws(confidence: float, terms: int) -> 
 def test_a_rank_has_no_margin_in_values() -> None:
     plan = planned("SELECT MAX(x) - MIN(x) AS spread, MEDIAN(x) AS m FROM t", epsilon="1")
     from adomnia.curator.answer import tabulate
-    from adomnia.mechanisms.noisy import Measured, Noisy
+    from adomnia.mechanisms.noisy_values import Measured, Noisy
 
     one = np.ones(1, np.int64)
     parts = tuple(Noisy(np.array([[60]], object), None, one, step.eta) for step in plan.steps)

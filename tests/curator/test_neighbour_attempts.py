@@ -23,7 +23,7 @@ from adomnia.curator.policy import read_policy
 from adomnia.curator.sealed_reads import read_sealed
 from adomnia.curator.source import engine_of
 from adomnia.curator.steps import Scene
-from adomnia.mechanisms import measuring
+from adomnia.mechanisms import measurement_mechanisms
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.contribution import Tally
 from adomnia.privacy.reads import CellTotals
@@ -156,8 +156,8 @@ def seen(monkeypatch) -> list[Any]:
         found.append({cell: Counter(dict(part)) for cell, part in pairs.items()})
         return np.zeros(cells, object)
 
-    monkeypatch.setattr(measuring, "choose_modes", modes)
-    monkeypatch.setattr(measuring, "choose_quantiles", quantiles)
+    monkeypatch.setattr(measurement_mechanisms, "choose_modes", modes)
+    monkeypatch.setattr(measurement_mechanisms, "choose_quantiles", quantiles)
     return found
 
 

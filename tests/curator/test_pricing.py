@@ -15,9 +15,9 @@ from adomnia.curator import plan as planning
 from adomnia.curator import selecting, steps
 from adomnia.curator import session as asking
 from adomnia.errors import MachineryError
-from adomnia.mechanisms.margin import Noise
-from adomnia.mechanisms.measuring import AddedNoise, Measuring, Place
-from adomnia.mechanisms.quantile import Share
+from adomnia.mechanisms.margins.margin import Noise
+from adomnia.mechanisms.measurement_mechanisms import AddedNoise, Measuring, Place
+from adomnia.mechanisms.quantiles.quantile import Share
 from adomnia.privacy.contribution import ROWS, Tally
 
 UNIT = 'unit = "person_id"\nmax_rows = 4'

@@ -24,8 +24,8 @@ from adomnia.curator import spend as spending
 from adomnia.curator.derived import Derived
 from adomnia.curator.plan import Asked, Plan
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
-from adomnia.mechanisms.consistent import distances, unit
-from adomnia.mechanisms.measuring import Measuring
+from adomnia.mechanisms.measurement_mechanisms import Measuring
+from adomnia.mechanisms.tables.consistent import distances, unit
 from adomnia.priors.effort import Effort
 from adomnia.priors.lattice import graver
 from adomnia.priors.moves.solve import solve

@@ -13,7 +13,7 @@ import adomnia
 from adomnia.cli.main import cli
 from adomnia.curator.plan import Asked, make_plan
 from adomnia.errors import BudgetError, QuestionError
-from adomnia.mechanisms.admissible import SmoothLaplace, SmoothWaring
+from adomnia.mechanisms.noise.admissible import SmoothLaplace, SmoothWaring
 
 MEDIAN = "SELECT MEDIAN(age) AS m FROM people"
 LEAST = "SELECT MIN(income) AS m FROM people"

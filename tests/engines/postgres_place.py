@@ -13,7 +13,7 @@ import psycopg
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from adomnia.engines.postgres import PostgreSQL
+from adomnia.engines.postgres.engine import PostgreSQL
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import plan_measurements

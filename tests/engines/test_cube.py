@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from adomnia.engines import duckdb as engine_room
-from adomnia.engines.aggregating import Aggregating
-from adomnia.engines.cube import cubes_for, passes
-from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.cubes import cubes_for, passes
+from adomnia.engines.duckdb.engine import DuckDB
+from adomnia.engines.sql.sql_engine import SqlEngine
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
 from adomnia.queries.ranges import cells, from_domain
@@ -61,7 +61,7 @@ def asked():
 
 @pytest.mark.parametrize(("most", "few"), [(1 << 26, 0), (1 << 26, 10**9), (200, 0), (40, 0)])
 def test_every_way_gives_the_same_tables(opened, asked, monkeypatch, most, few):
-    wanted = Aggregating.contingency(opened, *asked)(SUBSETS)
+    wanted = SqlEngine.contingency(opened, *asked)(SUBSETS)
     monkeypatch.setattr(opened, "most_cells", most)
     monkeypatch.setattr(engine_room, "FEW_ROWS", few)
     found = opened.contingency(*asked)(SUBSETS)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adomnia.engines.edges import EdgeList, NodeList, read_graph
+from adomnia.engines.edge_lists import EdgeList, NodeList, read_graph
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.schema.domain import Categories

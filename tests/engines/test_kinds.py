@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from adomnia.engines.columns import Cleaned
-from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.extent import extent_of
-from adomnia.engines.translate import Texts
+from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.sql.columns import Cleaned
+from adomnia.engines.sql.extent import extent_of
+from adomnia.engines.sql.translation import Texts
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Call, Column, Constant, Expr
 from adomnia.queries.operations import divide

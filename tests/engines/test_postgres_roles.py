@@ -21,9 +21,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from postgres_place import DOMAINS, SECRET, assert_silent, count, exact, placed, table
 
-from adomnia.engines import postgres_connections
 from adomnia.engines.interrupts import Interrupts, watched
-from adomnia.engines.postgres import PostgreSQL
+from adomnia.engines.postgres.engine import PostgreSQL, connections
 from adomnia.errors import MachineryError, PolicyError
 from adomnia.schema.domain import Categories, Grid
 from tests import postgres_server
@@ -69,7 +68,7 @@ def test_threads_ask_at_once(place):
     with ThreadPoolExecutor(12) as pool:
         found = list(pool.map(lambda i: count(engine, f"id <= {i}"), range(1, 101)))
     assert found == list(range(1, 101))
-    assert engine._connections._idle.qsize() <= postgres_connections.MOST
+    assert engine._connections._idle.qsize() <= connections.MOST
 
 
 # Versions

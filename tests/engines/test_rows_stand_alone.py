@@ -19,10 +19,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 
 from postgres_place import exact, placed, table
 
-from adomnia.engines.duckdb import DuckDB
-from adomnia.engines.postgres import PostgreSQL
-from adomnia.engines.spark import Spark
-from adomnia.engines.spark_dialect import SPARK
+from adomnia.engines.duckdb.engine import DuckDB
+from adomnia.engines.postgres.engine import PostgreSQL
+from adomnia.engines.spark.dialect import SPARK
+from adomnia.engines.spark.engine import Spark
 from adomnia.errors import PolicyError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.contribution import DistinctUnits

@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 from postgres_place import exact, placed, table
 from sources import ENGINES
 
-from adomnia.engines.duckdb import DuckDB
-from adomnia.engines.spark import Spark
+from adomnia.engines.duckdb.engine import DuckDB
+from adomnia.engines.spark.engine import Spark
 from adomnia.errors import PolicyError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.neighbors import Neighbors

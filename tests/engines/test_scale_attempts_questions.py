@@ -20,8 +20,8 @@ from sources import ENGINES
 
 from adomnia.curator.source import engine_of
 from adomnia.engines.interrupts import Interrupts, watched
-from adomnia.engines.postgres_connections import place
-from adomnia.engines.spark_sessions import address
+from adomnia.engines.postgres.connections import place
+from adomnia.engines.spark.sessions import address
 from adomnia.errors import PolicyError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.neighbors import Neighbors

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adomnia.engines import delimited
-from adomnia.engines.duckdb import DuckDB, Kept
+from adomnia.engines.duckdb.engine import DuckDB, Kept, delimited
 from adomnia.errors import AdomniaError, MachineryError, PolicyError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.sql.bind import bind
@@ -415,7 +414,7 @@ def test_an_engine_that_died_is_opened_anew(tmp_path, opened):
 
 def test_a_disk_without_room_is_said_at_once(tmp_path, monkeypatch):
     pq.write_table(pa.table({"id": [1], "name": ["a"]}), tmp_path / "people.parquet")
-    monkeypatch.setattr("adomnia.engines.copies.SPARE", 1 << 60)
+    monkeypatch.setattr("adomnia.engines.duckdb.copies.SPARE", 1 << 60)
     with pytest.raises(MachineryError, match="no room for a copy"):
         DuckDB(tmp_path / "people.parquet", "people", DOMAINS)
 
@@ -428,14 +427,14 @@ def test_a_copy_that_is_interrupted_leaves_nothing(tmp_path, monkeypatch):
 
     kept = Kept(tmp_path / "copies")
     with monkeypatch.context() as patched:
-        patched.setattr("adomnia.engines.copies.Parts.fill", interrupted)
+        patched.setattr("adomnia.engines.duckdb.copies.Parts.fill", interrupted)
         with pytest.raises(KeyboardInterrupt):
             DuckDB(tmp_path / "people.parquet", "people", DOMAINS, kept=kept)
     assert [*kept.folder.glob("*.duckdb*")] == []
     DuckDB(tmp_path / "people.parquet", "people", DOMAINS, kept=kept).close()
     assert len([*kept.folder.glob("*.duckdb*")]) == 1
     with monkeypatch.context() as patched:  # it is there: nothing is read again
-        patched.setattr("adomnia.engines.copies.Parts.fill", interrupted)
+        patched.setattr("adomnia.engines.duckdb.copies.Parts.fill", interrupted)
         DuckDB(tmp_path / "people.parquet", "people", DOMAINS, kept=kept).close()
 
 

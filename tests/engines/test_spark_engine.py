@@ -13,10 +13,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from adomnia.engines import spark_sessions
 from adomnia.engines.interrupts import Interrupts, watched
-from adomnia.engines.spark import Spark
-from adomnia.engines.spark_dialect import SPARK
+from adomnia.engines.spark.dialect import SPARK
+from adomnia.engines.spark.engine import Spark, sessions
 from adomnia.errors import MachineryError, PolicyError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
@@ -240,7 +239,7 @@ def test_a_statement_ends_when_it_shall():
     ],
 )
 def test_addresses(url, master, path):
-    found = spark_sessions.address(f"{url}{'&' if '?' in url else '?'}spark.a.b=c")
+    found = sessions.address(f"{url}{'&' if '?' in url else '?'}spark.a.b=c")
     assert (found.master, found.path, found.settings) == (master, path, {"spark.a.b": "c"})
     assert "c" not in found.place.removeprefix("spark://").split(master.split("://")[-1])
 
@@ -248,7 +247,7 @@ def test_addresses(url, master, path):
 @pytest.mark.parametrize("url", ["spark://", "spark://local?path=", "spark://local?table=x"])
 def test_addresses_that_say_too_little_or_too_much(url):
     with pytest.raises(PolicyError):
-        spark_sessions.address(url)
+        sessions.address(url)
 
 
 def test_what_is_missing_is_said(monkeypatch, tmp_path):
@@ -261,7 +260,7 @@ def test_what_is_missing_is_said(monkeypatch, tmp_path):
         Spark(spark_session.ADDRESS, "no_such_table", {})
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(PolicyError, match="Java cannot be started") as caught:
-        spark_sessions._java(None)
+        sessions._java(None)
     assert "Java 17" in caught.value.hint
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(PolicyError, match="needs the package pyspark, and Java 17"):

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 from hostile import HOSTILE, array, decimals, harmless
 from test_spark_engine import grouped
 
-from adomnia.engines.spark import Spark
+from adomnia.engines.spark.engine import Spark
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Open
 from tests import spark_session
@@ -66,7 +66,7 @@ def test_wide_decimals_are_what_they_are(tmp_path):
 
 ENDED = """
 from adomnia.engines.engine import Request
-from adomnia.engines.spark import Spark
+from adomnia.engines.spark.engine import Spark
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.measurement import Counts
 from adomnia.schema.table import Table

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adomnia.engines.columns import Cleaned
-from adomnia.engines.duckdb import DuckDB
-from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.literals import literal
-from adomnia.engines.statement import aggregates
-from adomnia.engines.translate import Texts
+from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb.engine import DuckDB
+from adomnia.engines.sql.columns import Cleaned
+from adomnia.engines.sql.sql_literals import literal
+from adomnia.engines.sql.statement import aggregates
+from adomnia.engines.sql.translation import Texts
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
@@ -97,7 +97,7 @@ def test_a_statement_grows_with_its_question(engine):
     for _ in range(10):
         text = f"ROUND(COALESCE({text}, 1) / 1.5, 4)"
     request = asked(f"SELECT SUM({text}) FROM people")
-    made = aggregates(request, engine.columns()).text
+    made = aggregates(request, engine.columns(), DUCKDB).text
     assert len(made) < 60_000
     assert exact(engine, f"SELECT SUM({text}) FROM people")[0][0][0] > 0
 

@@ -16,9 +16,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 
 from sources import ENGINES, from_database
 
-from adomnia.engines import statement
-from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.units import Chosen
+from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.sql import statement
+from adomnia.engines.sql.units import Chosen
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
 from adomnia.queries.measurement import Counts, Distinct, Quantile, Sum

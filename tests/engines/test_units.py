@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adomnia.engines import statement, units
-from adomnia.engines.duckdb import DuckDB
-from adomnia.engines.duckdb_dialect import DUCKDB
+from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb.engine import DuckDB
+from adomnia.engines.sql import statement, units
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.contribution import ROWS, DistinctUnits
 from adomnia.queries.measurement import Quantile

@@ -13,9 +13,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from postgres_place import placed
 
-from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.postgres_dialect import PostgresDialect
-from adomnia.engines.spark_dialect import SPARK
+from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.postgres.dialect import PostgresDialect
+from adomnia.engines.spark.dialect import SPARK
 from tests import spark_session
 
 DAYS = ["2020-02-03", "2020/2/3", "2020-02-03 10:11:12", "2020-02-03T10:11:12Z", "infinity",

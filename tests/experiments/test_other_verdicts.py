@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from adomnia.mechanisms import laplace
-from adomnia.mechanisms.auction import sell
-from adomnia.mechanisms.randomized_response import Response, respond
+from adomnia.mechanisms.choices.auction import sell
+from adomnia.mechanisms.counts.randomized_response import Response, respond
+from adomnia.mechanisms.noise import laplace
 from experiments.claim import DIFFERS, Scale
 from experiments.measured import mean
 from experiments.paper_000 import discriminants, risk

@@ -14,7 +14,7 @@ from adomnia.audit.decoding import decoding
 from adomnia.audit.hadamard import hadamard
 from adomnia.audit.scoreboard import Ratings
 from adomnia.audit.subset_sums import subset_sums
-from adomnia.mechanisms import laplace
+from adomnia.mechanisms.noise import laplace
 from experiments.claim import DIFFERS, Scale
 from experiments.measured import share
 from experiments.paper_004 import attacks, classes, extensions, linked, sensitivities

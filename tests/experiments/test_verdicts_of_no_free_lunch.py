@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.mechanisms import laplace
+from adomnia.mechanisms.noise import laplace
 from experiments.claim import AGREES, DIFFERS, Scale
 from experiments.measured import Measured
 from experiments.paper_000 import discriminants, networks

@@ -21,9 +21,9 @@ import adomnia
 from adomnia.curator.answer import tabulate
 from adomnia.curator.plan import Asked, Plan, make_plan
 from adomnia.errors import AdomniaError
-from adomnia.mechanisms import measuring
-from adomnia.mechanisms.margin import Noise
-from adomnia.mechanisms.noisy import Measured, Noisy
+from adomnia.mechanisms import measurement_mechanisms
+from adomnia.mechanisms.margins.margin import Noise
+from adomnia.mechanisms.noisy_values import Measured, Noisy
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.loss import Loss
 from adomnia.queries.measurement import Counts, Distinct, Moments, Sum
@@ -147,18 +147,18 @@ def ask(session: adomnia.Session, sql: str) -> tuple[list[Any], adomnia.Answer |
 def watched() -> Iterator[list[tuple[Any, Any]]]:
     """The exact and the noisy numbers of every measurement, as they pass by."""
     seen: list[tuple[Any, Any]] = []
-    original = measuring.add_laplace
+    original = measurement_mechanisms.add_laplace
 
     def add(sealed: Any, scale: Fraction, bits: Any) -> Any:
         noisy = original(sealed, scale, bits)
         seen.append((unseal(sealed), noisy))
         return noisy
 
-    measuring.add_laplace = add  # type: ignore[assignment]
+    measurement_mechanisms.add_laplace = add  # type: ignore[assignment]
     try:
         yield seen
     finally:
-        measuring.add_laplace = original
+        measurement_mechanisms.add_laplace = original
 
 
 def compare(

@@ -25,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engines"))
 from hostile import HOSTILE, array, harmless
 from postgres_place import placed, request
 
-from adomnia.engines.duckdb import DuckDB
-from adomnia.engines.postgres import PostgreSQL
+from adomnia.engines.duckdb.engine import DuckDB
+from adomnia.engines.postgres.engine import PostgreSQL
 from adomnia.errors import AdomniaError
 from adomnia.queries.expression import Column
 from adomnia.queries.measurement import Quantile

@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import reference
 
-from adomnia.engines.duckdb import DuckDB
-from adomnia.engines.postgres import PostgreSQL
-from adomnia.engines.spark import Spark
+from adomnia.engines.duckdb.engine import DuckDB
+from adomnia.engines.postgres.engine import PostgreSQL
+from adomnia.engines.spark.engine import Spark
 from adomnia.schema.domain import Categories, Dates, Grid, Open
 from tests import postgres_server, spark_session
 

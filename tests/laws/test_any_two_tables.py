@@ -26,7 +26,7 @@ from test_sensitivity import (
 )
 
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.row_limit import limit_histogram, limit_rows
+from adomnia.mechanisms.counts.row_limit import limit_histogram, limit_rows
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.free_lunch import FreeLunch, free_lunch_sensitivity
 from adomnia.privacy.neighbors import Neighbors

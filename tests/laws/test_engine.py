@@ -23,7 +23,7 @@ import reference
 from sources import DOMAINS, ENGINES, LONG, TYPES
 from statements import KEYS, Writer
 
-from adomnia.engines import translate
+from adomnia.engines.sql import translation
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.measurement import Moments, Quantile, unit_of
@@ -199,7 +199,7 @@ def test_every_operation_on_rows_that_would_raise(make):
 
 
 def test_every_operation_has_a_template():
-    assert {*translate._TEMPLATES} == {*OPERATIONS}
+    assert {*translation._TEMPLATES} == {*OPERATIONS}
 
 
 @every_engine

@@ -13,7 +13,7 @@ from adomnia.ledger.account import Account
 from adomnia.ledger.entry import Record
 from adomnia.ledger.prior import register
 from adomnia.ledger.reserve import Budgets, Reservation, reserve
-from adomnia.ledger.sqlite import SqliteJournal
+from adomnia.ledger.stores.sqlite_journal import SqliteJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Event, Laplace
 from adomnia.privacy.loss import Loss

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from adomnia.marginals.fourier import METHODS, Options, release_fourier
+from adomnia.marginals.paper.fourier import METHODS, Options, release_fourier
 from adomnia.marginals.workload import Workload
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "marginals"))

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from small_graphs import World
 
-from adomnia.mechanisms.graph.counts import count
-from adomnia.mechanisms.graph.degree_bound import drop_nodes
-from adomnia.mechanisms.graph.kernels import common_neighbors
-from adomnia.mechanisms.graph.rungs import (
+from adomnia.mechanisms.graphs.counts import count
+from adomnia.mechanisms.graphs.degree_bound import drop_nodes
+from adomnia.mechanisms.graphs.kernels import common_neighbors
+from adomnia.mechanisms.graphs.rungs import (
     local_sensitivity,
     star_rung,
     triangle_base,

@@ -14,8 +14,8 @@ import pytest
 from small_graphs import World
 
 from adomnia.errors import PolicyError, QuestionError
-from adomnia.mechanisms.graph.counts import count
-from adomnia.mechanisms.graph.degree_bound import add_edges
+from adomnia.mechanisms.graphs.counts import count
+from adomnia.mechanisms.graphs.degree_bound import add_edges
 from adomnia.privacy.graphs import graph_sensitivity
 from adomnia.queries.subgraphs import (
     CumulativeDegrees,

@@ -19,9 +19,9 @@ from adomnia.ledger.account import Account
 from adomnia.ledger.budgets import record_budgets
 from adomnia.ledger.entry import ROOT, Record, receipt
 from adomnia.ledger.journal import Journal
-from adomnia.ledger.postgres import PostgresJournal
 from adomnia.ledger.reserve import Budgets, Reservation, answered, left, repeated, reserve
-from adomnia.ledger.sqlite import SqliteJournal
+from adomnia.ledger.stores.postgres_journal import PostgresJournal
+from adomnia.ledger.stores.sqlite_journal import SqliteJournal
 from adomnia.ledger.terms import write_loss
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import (
@@ -430,8 +430,8 @@ def test_those_who_open_an_edited_policy_at_once_record_it_once(opens: Opens, ra
 def test_many_entries_are_read_a_part_at_a_time(
     opens: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adomnia.ledger.stored.CHUNK", 7)
-    monkeypatch.setattr("adomnia.ledger.stored.HEAVY", 3)
+    monkeypatch.setattr("adomnia.ledger.stores.stored_journal.CHUNK", 7)
+    monkeypatch.setattr("adomnia.ledger.stores.stored_journal.HEAVY", 3)
     journal = opens()
     for step in range(30):
         journal.append(lambda account, step=step: [line(str(step))])

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adomnia.marginals.basis import norms, rows
-from adomnia.marginals.cost import WHOLE, one_row, row_sum, scales_of
-from adomnia.marginals.measure import parameter
+from adomnia.marginals.core.basis import norms, rows
+from adomnia.marginals.core.cost import WHOLE, one_row, row_sum, scales_of
+from adomnia.marginals.core.measure import parameter
 from adomnia.marginals.release import plan, release
 from adomnia.marginals.workload import Workload, up_to_ways
 from adomnia.privacy.events import loss as loss_of

@@ -15,7 +15,7 @@ import pytest
 import adomnia
 from adomnia.curator.plan import Asked, make_plan
 from adomnia.curator.publish import Order, _mechanism, prospect
-from adomnia.mechanisms.choices import AboveBar, AuctionPrice, LargestCount
+from adomnia.mechanisms.choices.choice_mechanisms import AboveBar, AuctionPrice, LargestCount
 from adomnia.mechanisms.mechanism import Mechanism
 from adomnia.privacy import events
 from adomnia.privacy.loss import Loss

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from adomnia.errors import QuestionError
-from adomnia.mechanisms import laplace, waring
-from adomnia.mechanisms.admissible import SmoothLaplace, SmoothWaring
-from adomnia.mechanisms.quantile import Rank, Share
-from adomnia.mechanisms.smooth import exact_quantile, smooth_sensitivity
+from adomnia.mechanisms.noise import laplace, waring
+from adomnia.mechanisms.noise.admissible import SmoothLaplace, SmoothWaring
+from adomnia.mechanisms.quantiles.quantile import Rank, Share
+from adomnia.mechanisms.quantiles.smooth import exact_quantile, smooth_sensitivity
 
 HIGH = 3
 TABLES = [

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from adomnia.mechanisms.quantile import Rank, Share
-from adomnia.mechanisms.smooth import (
+from adomnia.mechanisms.quantiles.quantile import Rank, Share
+from adomnia.mechanisms.quantiles.smooth import (
     FLOOR,
     exact_quantile,
     rank_of,

@@ -18,9 +18,9 @@ import pytest
 
 from adomnia.errors import LedgerError
 from adomnia.ledger.entry import Record
-from adomnia.ledger.postgres import PostgresJournal
 from adomnia.ledger.reserve import Budgets, Reservation, answered, repeated, reserve
-from adomnia.ledger.sqlite import SqliteJournal
+from adomnia.ledger.stores.postgres_journal import PostgresJournal
+from adomnia.ledger.stores.sqlite_journal import SqliteJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Laplace
 from adomnia.privacy.loss import Loss

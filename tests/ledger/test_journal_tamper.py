@@ -15,7 +15,7 @@ import pytest
 from adomnia.errors import LedgerError
 from adomnia.ledger.entry import Entry, Record, canonical, chained, receipt
 from adomnia.ledger.reserve import Budgets, Reservation, answered, reserve
-from adomnia.ledger.sqlite import SqliteJournal
+from adomnia.ledger.stores.sqlite_journal import SqliteJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Laplace
 

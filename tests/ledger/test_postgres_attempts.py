@@ -11,9 +11,9 @@ from fractions import Fraction
 import pytest
 
 from adomnia.errors import BudgetError, LedgerError
-from adomnia.ledger.address import Address
-from adomnia.ledger.postgres import PostgresJournal
 from adomnia.ledger.reserve import Budgets, Reservation, reserve
+from adomnia.ledger.stores.postgres_address import Address
+from adomnia.ledger.stores.postgres_journal import PostgresJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Laplace
 from tests.postgres_server import Server, shared

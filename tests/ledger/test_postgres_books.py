@@ -16,7 +16,7 @@ from adomnia.curator.books import copy_ledger, list_entries, spending, verify_le
 from adomnia.curator.database import Database
 from adomnia.curator.policy import Policy, read_policy
 from adomnia.errors import BudgetError, LedgerError, PolicyError
-from adomnia.ledger.sqlite import SqliteJournal
+from adomnia.ledger.stores.sqlite_journal import SqliteJournal
 from tests.postgres_server import shared
 
 SECRET = "sesame"

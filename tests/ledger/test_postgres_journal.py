@@ -16,13 +16,13 @@ import psycopg
 import pytest
 
 from adomnia.errors import LedgerError
-from adomnia.ledger import database, postgres
 from adomnia.ledger.account import Account
-from adomnia.ledger.address import Address
-from adomnia.ledger.connection import connect
 from adomnia.ledger.entry import Record, receipt
-from adomnia.ledger.postgres import PostgresJournal
 from adomnia.ledger.reserve import Budgets, Reservation, reserve
+from adomnia.ledger.stores import postgres_database, postgres_journal
+from adomnia.ledger.stores.postgres_address import Address
+from adomnia.ledger.stores.postgres_connection import connect
+from adomnia.ledger.stores.postgres_journal import PostgresJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Laplace
 from tests.postgres_server import Server, shared
@@ -231,14 +231,14 @@ def test_every_commit_waits_for_the_disk_whatever_the_default(
     url: str, monkeypatch: pytest.MonkeyPatch, durable: bool
 ) -> None:
     seen: list[Any] = []
-    commit = database.commit
+    commit = postgres_database.commit
 
     def looked(connection: psycopg.Connection[Any], *given: Any) -> None:
         seen.append(connection.execute("SHOW synchronous_commit").fetchone())
         commit(connection, *given)
 
     with PostgresJournal(f"{url}&options=-csynchronous_commit%3Doff") as journal:
-        monkeypatch.setattr(database, "commit", looked)
+        monkeypatch.setattr(postgres_database, "commit", looked)
         journal.append(_one, durable)
     assert seen == [("on",)]
 
@@ -346,14 +346,14 @@ def test_a_bad_record_and_a_lost_connection_at_once(
 def test_a_conflict_is_tried_again(
     journal: PostgresJournal, monkeypatch: pytest.MonkeyPatch, error: psycopg.Error
 ) -> None:
-    commit, errors = database.commit, [error]
+    commit, errors = postgres_database.commit, [error]
 
     def conflicting(*given: Any) -> None:
         if errors:
             raise errors.pop()
         commit(*given)
 
-    monkeypatch.setattr(database, "commit", conflicting)
+    monkeypatch.setattr(postgres_database, "commit", conflicting)
     assert reserve(journal, ASKED, BUDGETS).number == 2
     assert [entry.number for entry in journal.entries()] == [1, 2]
 
@@ -363,7 +363,7 @@ class Commit:
 
     def __init__(self, stored: bool, then: Callable[[], object] = lambda: None) -> None:
         self.stored, self.then, self.calls = stored, then, 0
-        self.real = database.commit
+        self.real = postgres_database.commit
 
     def __call__(self, connection: psycopg.Connection[Any], *given: Any) -> None:
         self.calls += 1
@@ -381,7 +381,7 @@ def test_one_lost_in_the_commit_is_paid_once_either_way(
     journal: PostgresJournal, monkeypatch: pytest.MonkeyPatch, stored: bool
 ) -> None:
     commit = Commit(stored)
-    monkeypatch.setattr(database, "commit", commit)
+    monkeypatch.setattr(postgres_database, "commit", commit)
     granted = reserve(journal, ASKED, BUDGETS)
     assert commit.calls == (1 if stored else 2)
     assert granted.receipt in map(receipt, journal.entries())
@@ -396,9 +396,9 @@ def test_others_may_write_before_the_outcome_is_known(
         with PostgresJournal(url) as other:
             then = [lambda other=other: reserve(other, ASKED, BUDGETS)]
             commit = Commit(stored, lambda then=then: then.pop()())
-            monkeypatch.setattr(database, "commit", commit)
+            monkeypatch.setattr(postgres_database, "commit", commit)
             granted = reserve(journal, ASKED, BUDGETS)
-            monkeypatch.setattr(database, "commit", commit.real)
+            monkeypatch.setattr(postgres_database, "commit", commit.real)
         assert granted.receipt in map(receipt, journal.entries())
     assert journal.account().total.epsilon == Fraction(4, 10)
 
@@ -406,10 +406,10 @@ def test_others_may_write_before_the_outcome_is_known(
 def test_a_commit_still_under_way_is_waited_for(
     journal: PostgresJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, late = database.commit, threading.Event()
+    real, late = postgres_database.commit, threading.Event()
 
     def slow(connection: psycopg.Connection[Any], *given: Any) -> None:
-        monkeypatch.setattr(database, "commit", real)
+        monkeypatch.setattr(postgres_database, "commit", real)
         journal._store._connection = None  # it lives on at the server's side
 
         def finish() -> None:
@@ -421,7 +421,7 @@ def test_a_commit_still_under_way_is_waited_for(
         threading.Thread(target=finish).start()
         raise psycopg.OperationalError("the connection was lost")
 
-    monkeypatch.setattr(database, "commit", slow)
+    monkeypatch.setattr(postgres_database, "commit", slow)
     granted = reserve(journal, ASKED, BUDGETS)
     assert late.is_set()
     assert list(map(receipt, journal.entries(1))) == [granted.receipt]
@@ -430,15 +430,15 @@ def test_a_commit_still_under_way_is_waited_for(
 def test_a_transaction_that_had_failed_is_not_taken_for_stored(
     journal: PostgresJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = database.commit
+    real = postgres_database.commit
 
     def failed(connection: psycopg.Connection[Any], *given: Any) -> None:
-        monkeypatch.setattr(database, "commit", real)
+        monkeypatch.setattr(postgres_database, "commit", real)
         with pytest.raises(psycopg.errors.DivisionByZero):
             connection.execute("SELECT 1/0")
         real(connection, *given)
 
-    monkeypatch.setattr(database, "commit", failed)
+    monkeypatch.setattr(postgres_database, "commit", failed)
     granted = reserve(journal, ASKED, BUDGETS)
     assert list(map(receipt, journal.entries(1))) == [granted.receipt]
 
@@ -448,8 +448,8 @@ def test_what_cannot_be_known_in_time_is_an_error_and_stays_spent(
     monkeypatch: pytest.MonkeyPatch, stored: bool
 ) -> None:
     with Server.started() as server, PostgresJournal(fresh(server)) as journal:
-        monkeypatch.setattr(postgres, "PATIENCE", 0.3)
-        monkeypatch.setattr(database, "commit", Commit(stored, server.stop))
+        monkeypatch.setattr(postgres_journal, "PATIENCE", 0.3)
+        monkeypatch.setattr(postgres_database, "commit", Commit(stored, server.stop))
         with pytest.raises(LedgerError, match="not known whether") as refused:
             reserve(journal, ASKED, BUDGETS)
         assert refused.value.exit_code == 5
@@ -480,12 +480,12 @@ def test_a_restart_is_waited_for(immediate: bool) -> None:
 def test_a_writer_that_falls_silent_is_ended(
     url: str, journal: PostgresJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    quick = database.BEGIN.replace(f"'{database.IDLE}s'", "'1500ms'")
-    assert quick != database.BEGIN
-    monkeypatch.setattr(database, "BEGIN", quick)
+    quick = postgres_database.BEGIN.replace(f"'{postgres_database.IDLE}s'", "'1500ms'")
+    assert quick != postgres_database.BEGIN
+    monkeypatch.setattr(postgres_database, "BEGIN", quick)
     address = Address.of(url)
     silent = connect(address)
-    database.begin(silent, address, 0)
+    postgres_database.begin(silent, address, 0)
     assert reserve(journal, ASKED, BUDGETS).number == 2
     with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
         silent.execute("SELECT 1")
@@ -495,11 +495,15 @@ def test_a_writer_that_falls_silent_is_ended(
 def test_a_head_that_a_stranger_holds_is_waited_for_and_then_an_error(
     url: str, journal: PostgresJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "BEGIN", database.BEGIN.replace(f"'{database.WAIT}s'", "'50ms'"))
-    monkeypatch.setattr(postgres, "PATIENCE", 0.3)
+    monkeypatch.setattr(
+        postgres_database,
+        "BEGIN",
+        postgres_database.BEGIN.replace(f"'{postgres_database.WAIT}s'", "'50ms'"),
+    )
+    monkeypatch.setattr(postgres_journal, "PATIENCE", 0.3)
     address = Address.of(url)
     with connect(address) as stranger:
-        database.begin(stranger, address, 0)
+        postgres_database.begin(stranger, address, 0)
         with pytest.raises(LedgerError, match="lock timeout"):
             reserve(journal, ASKED, BUDGETS)
         assert journal.account().number == 1  # whoever reads does not wait
@@ -542,8 +546,10 @@ def test_those_who_wait_share_one_commit(
     journal: PostgresJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commits: list[int] = []
-    commit = database.commit
-    monkeypatch.setattr(database, "commit", lambda *given: (commits.append(1), commit(*given)))
+    commit = postgres_database.commit
+    monkeypatch.setattr(
+        postgres_database, "commit", lambda *given: (commits.append(1), commit(*given))
+    )
     entered, go = threading.Event(), threading.Event()
 
     def hold(account: Account) -> Sequence[Record]:

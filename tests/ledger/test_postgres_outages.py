@@ -20,9 +20,10 @@ import psycopg
 import pytest
 
 from adomnia.errors import LedgerError
-from adomnia.ledger import entry, postgres
-from adomnia.ledger.postgres import PostgresJournal
+from adomnia.ledger import entry
 from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, reserve
+from adomnia.ledger.stores import postgres_journal
+from adomnia.ledger.stores.postgres_journal import PostgresJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Laplace
 from tests.postgres_server import Server, shared
@@ -108,7 +109,7 @@ def test_a_line_cut_in_the_commit(
 ) -> None:
     url, wire = fresh(shared()), Wire(shared(), stored, gone)
     through = url.replace(f":{shared().port}/", f":{wire.port}/")
-    monkeypatch.setattr(postgres, "PATIENCE", 0.3 if gone else 30.0)
+    monkeypatch.setattr(postgres_journal, "PATIENCE", 0.3 if gone else 30.0)
     with PostgresJournal(through) as journal:
         wire.armed = True
         if gone:

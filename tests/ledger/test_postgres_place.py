@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from adomnia.errors import LedgerError
-from adomnia.ledger.address import Address
-from adomnia.ledger.postgres import PostgresJournal
 from adomnia.ledger.reserve import Budgets, Reservation, reserve
+from adomnia.ledger.stores.postgres_address import Address
+from adomnia.ledger.stores.postgres_journal import PostgresJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Laplace
 from adomnia.server.account_store import open_store

@@ -12,10 +12,10 @@ import psycopg
 import pytest
 
 from adomnia.errors import LedgerError
-from adomnia.ledger.address import Address
 from adomnia.ledger.entry import Record, canonical, chained
-from adomnia.ledger.postgres import PostgresJournal
 from adomnia.ledger.reserve import Budgets, Reservation, answered, reserve
+from adomnia.ledger.stores.postgres_address import Address
+from adomnia.ledger.stores.postgres_journal import PostgresJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Laplace
 from tests.postgres_server import shared

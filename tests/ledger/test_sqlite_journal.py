@@ -21,7 +21,7 @@ from adomnia.errors import LedgerError
 from adomnia.ledger.account import Account
 from adomnia.ledger.entry import Record
 from adomnia.ledger.reserve import Budgets, Reservation, reserve
-from adomnia.ledger.sqlite import SqliteJournal
+from adomnia.ledger.stores.sqlite_journal import SqliteJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Laplace
 
@@ -244,7 +244,7 @@ import sys
 import tempfile
 from fractions import Fraction
 from adomnia.ledger.reserve import Budgets, Reservation, reserve
-from adomnia.ledger.sqlite import SqliteJournal
+from adomnia.ledger.stores.sqlite_journal import SqliteJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Free
 with SqliteJournal(sys.argv[1]) as journal:
@@ -253,7 +253,7 @@ with SqliteJournal(sys.argv[1]) as journal:
 _EXPECT = """
 import sys
 import tempfile
-from adomnia.ledger.sqlite import SqliteJournal
+from adomnia.ledger.stores.sqlite_journal import SqliteJournal
 with SqliteJournal(sys.argv[1]) as journal:
     assert journal.account().number == int(sys.argv[2]), journal.account().number
 """

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adomnia.marginals.bits import Encoding, spell, walsh_hadamard
-from adomnia.marginals.promise import Promise
+from adomnia.marginals.paper.bits import Encoding, spell, walsh_hadamard
+from adomnia.marginals.paper.promise import Promise
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.schema.sealed import Sealed

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adomnia.marginals.microdata import Aim, descend, spread_out, tabulate
+from adomnia.marginals.core.microdata import Aim, descend, spread_out, tabulate
+from adomnia.marginals.core.shrink import posterior_means, to_simplex
 from adomnia.marginals.release import plan, release
-from adomnia.marginals.shrink import posterior_means, to_simplex
 from adomnia.marginals.workload import Workload, up_to_ways
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors

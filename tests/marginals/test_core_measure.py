@@ -13,13 +13,13 @@ import pytest
 from scipy import stats
 
 from adomnia.errors import QuestionError
-from adomnia.marginals import planner
-from adomnia.marginals.basis import rows
+from adomnia.marginals.core import planner
+from adomnia.marginals.core.basis import rows
+from adomnia.marginals.core.views import candidates, greedy_cover
 from adomnia.marginals.release import plan, release
-from adomnia.marginals.views import candidates, greedy_cover
 from adomnia.marginals.workload import Workload, up_to_ways
-from adomnia.mechanisms import gaussian
-from adomnia.mechanisms.linear import Axis, Linear, _thinned, _wider, measure
+from adomnia.mechanisms.noise import gaussian
+from adomnia.mechanisms.tables.linear import Axis, Linear, _thinned, _wider, measure
 from adomnia.privacy.loss import Loss
 from adomnia.schema.sealed import Sealed
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.marginals import margins as planned
 from adomnia.marginals import release as core
+from adomnia.marginals.core import margins as planned
 from adomnia.marginals.workload import up_to_ways
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from paper_source import RowsSource, rows_of
 
-from adomnia.marginals.bits import Encoding, fold, invert, parts, signs, spell, walsh_hadamard
+from adomnia.marginals.paper.bits import Encoding, fold, invert, parts, signs, spell, walsh_hadamard
 
 DRAW = np.random.default_rng(3)
 

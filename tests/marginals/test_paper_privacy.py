@@ -11,11 +11,11 @@ import pytest
 from paper_source import RowsSource, concentrated, pure, rows_of, seeded
 
 from adomnia.errors import QuestionError
-from adomnia.marginals.bits import Encoding
-from adomnia.marginals.parities import measure_counts, measure_parities
-from adomnia.marginals.promise import Promise, parity_sensitivity
+from adomnia.marginals.paper.bits import Encoding
+from adomnia.marginals.paper.parities import measure_counts, measure_parities
+from adomnia.marginals.paper.promise import Promise, parity_sensitivity
 from adomnia.marginals.workload import downward_closure
-from adomnia.mechanisms import laplace
+from adomnia.mechanisms.noise import laplace
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 

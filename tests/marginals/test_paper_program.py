@@ -10,8 +10,8 @@ from paper_source import RowsSource, rows_of
 from scipy.optimize import linprog
 
 from adomnia.errors import QuestionError
-from adomnia.marginals.bits import Encoding
-from adomnia.marginals.linear_program import Cells, Parities, check_size, closest
+from adomnia.marginals.paper.bits import Encoding
+from adomnia.marginals.paper.linear_program import Cells, Parities, check_size, closest
 from adomnia.marginals.workload import downward_closure
 
 TABLES = [

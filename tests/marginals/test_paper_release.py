@@ -11,7 +11,7 @@ import pytest
 from paper_source import RowsSource, concentrated, nltcs, pure, rows_of, seeded
 
 from adomnia.errors import QuestionError
-from adomnia.marginals.fourier import METHODS, FourierRelease, Options, release_fourier
+from adomnia.marginals.paper.fourier import METHODS, FourierRelease, Options, release_fourier
 from adomnia.marginals.workload import Workload, up_to_ways
 
 PROGRAMS = ("fourier-lp", "marginals-lp")

@@ -11,11 +11,11 @@ import pytest
 from paper_source import seeded
 from scipy.stats import gamma
 
-from adomnia.marginals.bits import signs, spell
-from adomnia.marginals.nonnegative import shift, shift_by_cells, shift_by_norm
+from adomnia.marginals.paper.bits import signs, spell
+from adomnia.marginals.paper.nonnegative import shift, shift_by_cells, shift_by_norm
 from adomnia.marginals.workload import downward_closure
-from adomnia.mechanisms import gaussian, laplace
-from adomnia.mechanisms.margin import Noise
+from adomnia.mechanisms.margins.margin import Noise
+from adomnia.mechanisms.noise import gaussian, laplace
 
 RUNS = 4000
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as some
 from seeded import SeededBits
 
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.auction import revenue, revenue_margin, sell
+from adomnia.mechanisms.choices.auction import revenue, revenue_margin, sell
 
 PRICES = (1, 2, 4)
 bids_of = some.lists(some.integers(-3, 9), max_size=8)

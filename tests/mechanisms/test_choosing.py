@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from seeded import SeededBits
 
-from adomnia.mechanisms.choosing import (
+from adomnia.mechanisms.choices.choosing import (
     choose_largest,
     choose_modes,
     choose_price,
     mode_margin,
     tell_above,
 )
-from adomnia.mechanisms.noisy_max import noisy_max_margin
-from adomnia.mechanisms.sparse_vector import SparseVector
+from adomnia.mechanisms.choices.noisy_max import noisy_max_margin
+from adomnia.mechanisms.choices.sparse_vector import SparseVector
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.schema.sealed import Sealed
 

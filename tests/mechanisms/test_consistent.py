@@ -11,7 +11,7 @@ import pytest
 from seeded import SeededBits
 from test_consistent_law import differences, fibre, law, margins, neighbors
 
-from adomnia.mechanisms.consistent import choose_table, distances, unit
+from adomnia.mechanisms.tables.consistent import choose_table, distances, unit
 from adomnia.priors.lattice.graver import basis
 from adomnia.priors.system import System
 from adomnia.priors.tables.fibre import tables

@@ -13,8 +13,8 @@ from hypothesis import strategies as some
 from scipy import stats
 from seeded import DictatedBits, SeededBits
 
-from adomnia.mechanisms import exponential
-from adomnia.mechanisms.exponential import _filter, choose, coin, enclose, exponentials, under
+from adomnia.mechanisms.noise import exponential
+from adomnia.mechanisms.noise.exponential import _filter, choose, coin, enclose, exponentials, under
 from adomnia.mechanisms.randomness import resolve
 
 positive = some.fractions(0, 300, max_denominator=10**12)

@@ -13,13 +13,13 @@ import pytest
 from seeded import SeededBits
 
 from adomnia.errors import MachineryError, PolicyError, QuestionError
-from adomnia.mechanisms.graph import kernels
-from adomnia.mechanisms.graph.counts import count
-from adomnia.mechanisms.graph.kernels import common_neighbors, count_triangles, pool
-from adomnia.mechanisms.graph.ladder import Ladder
-from adomnia.mechanisms.graph.measure import fit_ascending, measure
-from adomnia.mechanisms.graph.rungs import local_sensitivity, triangle_base
-from adomnia.mechanisms.margin import Noise
+from adomnia.mechanisms.graphs import kernels
+from adomnia.mechanisms.graphs.counts import count
+from adomnia.mechanisms.graphs.kernels import common_neighbors, count_triangles, pool
+from adomnia.mechanisms.graphs.ladder import Ladder
+from adomnia.mechanisms.graphs.measure import fit_ascending, measure
+from adomnia.mechanisms.graphs.rungs import local_sensitivity, triangle_base
+from adomnia.mechanisms.margins.margin import Noise
 from adomnia.privacy import events
 from adomnia.privacy.graphs import Terms, graph_event
 from adomnia.queries.subgraphs import (

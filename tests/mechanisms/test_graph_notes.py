@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import adomnia.mechanisms.graph
+import adomnia.mechanisms.graphs
 import adomnia.privacy
 
-ROOM = Path(adomnia.mechanisms.graph.__file__).parent
+ROOM = Path(adomnia.mechanisms.graphs.__file__).parent
 NOTES = [
     Path(adomnia.privacy.__file__).parent / "graphs.md",
     *(ROOM / f"{name}.md" for name in ("degree_bound", "ladder", "triangles")),

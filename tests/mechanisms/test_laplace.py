@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from seeded import SeededBits
 
-from adomnia.mechanisms import gaussian, laplace
+from adomnia.mechanisms.noise import gaussian, laplace
 from adomnia.mechanisms.randomness import Table
 
 SAMPLERS = [laplace.sample, gaussian.sample]

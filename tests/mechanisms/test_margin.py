@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from seeded import SeededBits
 
-from adomnia.mechanisms import gaussian, laplace
-from adomnia.mechanisms import margin as margins
-from adomnia.mechanisms.margin import Noise, margin
+from adomnia.mechanisms.margins import margin as margins
+from adomnia.mechanisms.margins.margin import Noise, margin
+from adomnia.mechanisms.noise import gaussian, laplace
 
 
 def lap(scale):

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from seeded import SeededBits
 
-from adomnia.mechanisms.noise import (
+from adomnia.mechanisms.quantiles.quantile import Share
+from adomnia.mechanisms.sealed_noise import (
     add_gaussian,
     add_laplace,
     choose_quantiles,
     select_keys,
     select_partitions,
 )
-from adomnia.mechanisms.quantile import Share
 from adomnia.schema.sealed import Sealed
 
 ADDERS = [add_laplace, add_gaussian]

@@ -12,7 +12,7 @@ from numpy.polynomial import Polynomial
 from seeded import SeededBits
 
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.noisy_max import noisy_max, noisy_max_gap
+from adomnia.mechanisms.choices.noisy_max import noisy_max, noisy_max_gap
 
 REACH = 200
 V = np.arange(-REACH, REACH + 1)

@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 from scipy import stats
 from seeded import SeededBits
 
-from adomnia.mechanisms.quantile import (
+from adomnia.mechanisms.quantiles.quantile import (
     Rank,
     Share,
     penalties,

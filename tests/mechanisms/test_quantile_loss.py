@@ -9,10 +9,10 @@ import pytest
 from seeded import SeededBits
 
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.admissible import SmoothLaplace, SmoothWaring
-from adomnia.mechanisms.quantile import Rank, Share, quantile, sensitivity
-from adomnia.mechanisms.quantile_loss import QuantileLoss, Reference, quantile_loss
-from adomnia.mechanisms.smooth import exact_quantile, smooth_quantile
+from adomnia.mechanisms.noise.admissible import SmoothLaplace, SmoothWaring
+from adomnia.mechanisms.quantiles.quantile import Rank, Share, quantile, sensitivity
+from adomnia.mechanisms.quantiles.quantile_loss import QuantileLoss, Reference, quantile_loss
+from adomnia.mechanisms.quantiles.smooth import exact_quantile, smooth_quantile
 
 MEDIAN = Share(Fraction(1, 2))
 DELTA = Fraction(1, 10**6)

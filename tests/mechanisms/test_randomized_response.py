@@ -12,7 +12,12 @@ from scipy import stats
 from seeded import SeededBits
 
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.randomized_response import Response, estimate, estimate_margin, respond
+from adomnia.mechanisms.counts.randomized_response import (
+    Response,
+    estimate,
+    estimate_margin,
+    respond,
+)
 
 
 @pytest.mark.parametrize("values", [2, 3, 7])

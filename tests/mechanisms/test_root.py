@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from seeded import SeededBits
 
-from adomnia.mechanisms import laplace
-from adomnia.mechanisms.root import lattice_root, release_root
+from adomnia.mechanisms.noise import laplace
+from adomnia.mechanisms.tables.root import lattice_root, release_root
 from adomnia.priors.chi_squared import p_value, root
 from adomnia.schema.sealed import Sealed
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as some
 from seeded import DictatedBits, SeededBits
 
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.select import (
+from adomnia.mechanisms.choices.select import (
     _heads,
     best_split,
     lattice,

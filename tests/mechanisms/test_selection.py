@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from adomnia.mechanisms import laplace
-from adomnia.mechanisms.selection import first, threshold
+from adomnia.mechanisms.counts.selection import threshold
+from adomnia.mechanisms.noise import laplace
+from adomnia.mechanisms.noise.first_integer import first
 
 
 def shown(scale, count, tau):

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from seeded import DictatedBits, SeededBits
 
-from adomnia.mechanisms import shares
-from adomnia.mechanisms.shares import add_share, sample
+from adomnia.mechanisms.noise import shares
+from adomnia.mechanisms.noise.shares import add_share, sample
 from adomnia.schema.sealed import Sealed
 
 

@@ -10,9 +10,9 @@ import pytest
 from seeded import SeededBits
 
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.admissible import SmoothLaplace, SmoothWaring
-from adomnia.mechanisms.quantile import Rank, Share
-from adomnia.mechanisms.smooth import (
+from adomnia.mechanisms.noise.admissible import SmoothLaplace, SmoothWaring
+from adomnia.mechanisms.quantiles.quantile import Rank, Share
+from adomnia.mechanisms.quantiles.smooth import (
     FLOOR,
     exact_quantile,
     rank_of,

@@ -11,7 +11,7 @@ import pytest
 from seeded import SeededBits
 
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.sparse_vector import SparseVector, above_threshold, sparse_answers
+from adomnia.mechanisms.choices.sparse_vector import SparseVector, above_threshold, sparse_answers
 
 REACH = 400
 X = np.arange(-REACH, REACH + 1)

@@ -11,11 +11,11 @@ import pytest
 from seeded import SeededBits
 
 from adomnia.errors import QuestionError
-from adomnia.mechanisms import laplace
-from adomnia.mechanisms.quantile import Rank, Share
-from adomnia.mechanisms.selection import threshold
-from adomnia.mechanisms.smooth import rank_of
-from adomnia.mechanisms.stable import mode_stability, quantile_stability, release_stable
+from adomnia.mechanisms.counts.selection import threshold
+from adomnia.mechanisms.counts.stable import mode_stability, quantile_stability, release_stable
+from adomnia.mechanisms.noise import laplace
+from adomnia.mechanisms.quantiles.quantile import Rank, Share
+from adomnia.mechanisms.quantiles.smooth import rank_of
 
 TABLES = list(itertools.product(range(5), repeat=3))
 TARGETS = [Share(Fraction(1, 2)), Share(Fraction(3, 4)), Rank(1), Rank(2), Rank(1, from_top=True)]

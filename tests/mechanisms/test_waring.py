@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from seeded import DictatedBits, SeededBits
 
-from adomnia.mechanisms import waring
+from adomnia.mechanisms.noise import waring
 
 scales = some.fractions(Fraction(1, 100), 50, max_denominator=100)
 

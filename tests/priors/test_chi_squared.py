@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.root import lattice_root
+from adomnia.mechanisms.tables.root import lattice_root
 from adomnia.priors.chi_squared import choose_kappa, root, square
 
 KAPPAS = [Fraction(0), Fraction(1, 2), Fraction(5)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adomnia.mechanisms.conditioned import sample
+from adomnia.mechanisms.noise.conditioned import sample
 from adomnia.priors.asking.grouped import widths
 from adomnia.priors.asking.strategy import candidates
 from adomnia.priors.shapes import margins

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from adomnia.engines.components import components
+from adomnia.engines.sql.components import components
 from adomnia.privacy.contribution import Setting
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.proposal import contribution_of

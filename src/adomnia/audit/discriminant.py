@@ -20,7 +20,7 @@ from adomnia.audit.noisy_counts import Law, intervals, winning
 from adomnia.audit.outputs import tabulate
 from adomnia.audit.subject import Mechanism
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.margin import Noise
+from adomnia.mechanisms.margins.margin import Noise
 
 __all__ = ["discriminant", "estimate_discriminant", "free_lunch_bound", "game", "play"]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from adomnia.audit.finding import Finding
 from adomnia.audit.subset_sums import Ask, Noise, balanced_secret, majority, recovery
 from adomnia.errors import QuestionError
-from adomnia.marginals.bits import signs, walsh_hadamard
+from adomnia.marginals.paper.bits import signs, walsh_hadamard
 
 __all__ = ["fourier_decode", "hadamard"]
 

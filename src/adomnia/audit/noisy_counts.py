@@ -11,8 +11,8 @@ import numpy as np
 
 from adomnia.audit.events import Floats
 from adomnia.errors import QuestionError
-from adomnia.mechanisms import gaussian, laplace
-from adomnia.mechanisms.margin import Noise
+from adomnia.mechanisms.margins.margin import Noise
+from adomnia.mechanisms.noise import gaussian, laplace
 
 __all__ = ["Law", "intervals", "winning"]
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from adomnia.audit.subject import Subject
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.exponential import choose
-from adomnia.mechanisms.noise import add_gaussian, add_laplace, select_partitions
-from adomnia.mechanisms.quantile import Share, quantile, sensitivity
-from adomnia.mechanisms.selection import threshold
+from adomnia.mechanisms.counts.selection import threshold
+from adomnia.mechanisms.noise.exponential import choose
+from adomnia.mechanisms.quantiles.quantile import Share, quantile, sensitivity
+from adomnia.mechanisms.sealed_noise import add_gaussian, add_laplace, select_partitions
 from adomnia.privacy.composition import convert
 from adomnia.privacy.loss import Amount, exact
 from adomnia.schema.sealed import Sealed

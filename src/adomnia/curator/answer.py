@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.curator.estimate import Estimate, Unit, estimates
 from adomnia.curator.plan import Plan
-from adomnia.mechanisms.noisy import Measured, Noisy
+from adomnia.mechanisms.noisy_values import Measured, Noisy
 from adomnia.privacy.events import Free
 from adomnia.queries.grouping import key_rows
 from adomnia.queries.measurement import Mode, Quantile

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from adomnia.curator.desk import Desk
 from adomnia.curator.sides import MOST_VALUES, side_of
-from adomnia.engines.aggregating import Aggregating
 from adomnia.engines.engine import Request
-from adomnia.engines.literals import quoted
-from adomnia.engines.statement import aggregates
+from adomnia.engines.sql.sql_engine import SqlEngine
+from adomnia.engines.sql.sql_literals import quoted
+from adomnia.engines.sql.statement import aggregates
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.ranges import from_domain, show
@@ -118,7 +118,7 @@ def _encoded(column: pyarrow.ChunkedArray) -> tuple[Codes, list[Any]]:
 # The policy's own data
 
 
-def _counted(engine: Aggregating, request: Request) -> tuple[list[list[Any]], Codes]:
+def _counted(engine: SqlEngine, request: Request) -> tuple[list[list[Any]], Codes]:
     """The combinations of the keys that occur, by columns, and how many rows have each.
 
     The curator himself looks through the engine here: these counts are not sealed.
@@ -190,7 +190,7 @@ def exact_counts(desk: Desk, conditions: Sequence[str]) -> list[int]:
 def _looking(desk: Desk) -> Iterator[Callable[..., tuple[list[list[Any]], Codes]]]:
     """A function of keys and a condition that counts; all calls see the data of one moment."""
     with desk.engine.snapshot() as engine:
-        assert isinstance(engine, Aggregating)
+        assert isinstance(engine, SqlEngine)
 
         def count(
             keys: tuple[Expr, ...], where: Expr | None = None

@@ -13,12 +13,12 @@ from urllib.parse import parse_qsl
 from adomnia.curator.policy import Policy, line_of
 from adomnia.errors import PolicyError
 from adomnia.ledger.account import Account
-from adomnia.ledger.address import SCHEMES, Address
 from adomnia.ledger.budgets import opening, record_budgets
 from adomnia.ledger.entry import Entry, receipt
 from adomnia.ledger.journal import Journal, Verification
-from adomnia.ledger.postgres import PostgresJournal
-from adomnia.ledger.sqlite import SqliteJournal
+from adomnia.ledger.stores.postgres_address import SCHEMES, Address
+from adomnia.ledger.stores.postgres_journal import PostgresJournal
+from adomnia.ledger.stores.sqlite_journal import SqliteJournal
 from adomnia.ledger.terms import read_loss
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from adomnia.curator.desk import Desk
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.consistent import choose_table, distances, unit
 from adomnia.mechanisms.randomness import SYSTEM, Bits
+from adomnia.mechanisms.tables.consistent import choose_table, distances, unit
 from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.reads import CellTotals
 from adomnia.queries.expression import Column

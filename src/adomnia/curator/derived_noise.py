@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from adomnia.curator.derived import Derived
 from adomnia.errors import MachineryError
-from adomnia.mechanisms.conditioned import add_conditioned
-from adomnia.mechanisms.measuring import WIDEST, AddedNoise, Apart
-from adomnia.mechanisms.noise import add_gaussian, add_laplace
-from adomnia.mechanisms.noisy import Noisy
+from adomnia.mechanisms.measurement_mechanisms import WIDEST, AddedNoise, Apart
+from adomnia.mechanisms.noise.conditioned import add_conditioned
+from adomnia.mechanisms.noisy_values import Noisy
 from adomnia.mechanisms.randomness import SYSTEM, Bits
+from adomnia.mechanisms.sealed_noise import add_gaussian, add_laplace
 from adomnia.privacy.contribution import Tally
 from adomnia.privacy.reads import CellTotals, Reads
 from adomnia.queries.measurement import width_of

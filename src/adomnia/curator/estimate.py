@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from adomnia.curator.derived import LEVELS
 from adomnia.curator.plan import Plan
-from adomnia.mechanisms.choosing import mode_margin
-from adomnia.mechanisms.combination import margins
-from adomnia.mechanisms.margin import margin
-from adomnia.mechanisms.measuring import ExponentialQuantile, Measuring
-from adomnia.mechanisms.noisy import Measured, Noisy
+from adomnia.mechanisms.choices.choosing import mode_margin
+from adomnia.mechanisms.margins.combination import margins
+from adomnia.mechanisms.margins.margin import margin
+from adomnia.mechanisms.measurement_mechanisms import ExponentialQuantile, Measuring
+from adomnia.mechanisms.noisy_values import Measured, Noisy
 from adomnia.queries.measurement import (
     Counts,
     Distinct,

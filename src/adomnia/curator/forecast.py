@@ -13,8 +13,8 @@ from adomnia.curator.estimate import Estimate, Unit, estimates
 from adomnia.curator.plan import Plan
 from adomnia.curator.worth import worth_of
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.measuring import Measuring
-from adomnia.mechanisms.noisy import Measured
+from adomnia.mechanisms.measurement_mechanisms import Measuring
+from adomnia.mechanisms.noisy_values import Measured
 from adomnia.privacy.events import Event, Free, Gaussian, loss
 from adomnia.queries.grouping import cell_count
 from adomnia.queries.post import known_beforehand, statistics

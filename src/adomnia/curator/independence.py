@@ -10,7 +10,7 @@ from typing import Any
 from adomnia.curator.desk import Desk
 from adomnia.curator.root import histogram, keys_of, root_square
 from adomnia.curator.spend import Payer, Use, spend
-from adomnia.mechanisms.chi_squared_root import ChiSquaredRoot
+from adomnia.mechanisms.tables.chi_squared_root import ChiSquaredRoot
 from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.premises import ExactReleasesHold
 from adomnia.privacy.reads import CellTotals

@@ -19,8 +19,8 @@ from adomnia.curator.reuse import Known
 from adomnia.errors import LedgerError
 from adomnia.ledger.account import RELEASED, Account
 from adomnia.ledger.journal import Journal
-from adomnia.mechanisms.measuring import Measuring
-from adomnia.mechanisms.noisy import Noisy
+from adomnia.mechanisms.measurement_mechanisms import Measuring
+from adomnia.mechanisms.noisy_values import Noisy
 from adomnia.queries.canonical import digest, expression_from, measurement_from
 from adomnia.queries.expression import Expr
 from adomnia.queries.measurement import Measurement

@@ -20,13 +20,13 @@ from adomnia.curator.graph_policy import GraphSource
 from adomnia.curator.graph_promise import GraphPromise, check_graph_promise
 from adomnia.curator.policy import Policy, line_of, read_policy
 from adomnia.curator.spend import Paid, Payer, Use, spend
-from adomnia.engines.edges import EdgeList, NodeList, read_graph
-from adomnia.engines.files import holds
+from adomnia.engines.edge_lists import EdgeList, NodeList, read_graph
+from adomnia.engines.source_files import holds
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.ledger.reserve import Budgets, least, left
-from adomnia.mechanisms.graph.measure import Noisy, fit_ascending
-from adomnia.mechanisms.graph.statistic import GraphAnswer, GraphStatistic
-from adomnia.mechanisms.margin import Noise, margin
+from adomnia.mechanisms.graphs.measure import Noisy, fit_ascending
+from adomnia.mechanisms.graphs.statistic import GraphAnswer, GraphStatistic
+from adomnia.mechanisms.margins.margin import Noise, margin
 from adomnia.mechanisms.mechanism import Mechanism
 from adomnia.privacy.events import Event, Free, Gaussian, Laplace, loss
 from adomnia.privacy.graphs import Terms, graph_sensitivity

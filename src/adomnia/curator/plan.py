@@ -17,11 +17,11 @@ from adomnia.curator.policy import Policy
 from adomnia.curator.quantiles import Error, Rivals
 from adomnia.curator.steps import Asked, Scene, Taken, mechanism_of, rivals_of
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.measuring import AddedNoise, Measuring
+from adomnia.mechanisms.counts.selected_keys import SelectedKeys
+from adomnia.mechanisms.counts.selection import threshold
+from adomnia.mechanisms.measurement_mechanisms import AddedNoise, Measuring
 from adomnia.mechanisms.mechanism import Mechanism
-from adomnia.mechanisms.noisy import Measured
-from adomnia.mechanisms.selected_keys import SelectedKeys
-from adomnia.mechanisms.selection import threshold
+from adomnia.mechanisms.noisy_values import Measured
 from adomnia.priors.known import Known
 from adomnia.priors.sensitivity import PUBLIC, refuse_hopeless, sensitivity
 from adomnia.privacy.contribution import Contribution

@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from adomnia.errors import MachineryError
-from adomnia.mechanisms.choices import AboveBar, AuctionPrice, LargestCount
+from adomnia.mechanisms.choices.choice_mechanisms import AboveBar, AuctionPrice, LargestCount
+from adomnia.mechanisms.counts.selected_keys import SelectedKeys
 from adomnia.mechanisms.masked_share import MaskedShare
-from adomnia.mechanisms.measuring import Apart, Measuring
+from adomnia.mechanisms.measurement_mechanisms import Apart, Measuring
 from adomnia.mechanisms.mechanism import Mechanism
-from adomnia.mechanisms.selected_keys import SelectedKeys
 from adomnia.privacy.contribution import Clamped, Contribution, DistinctUnits, Setting
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.sensitivity import sensitivity

@@ -27,9 +27,9 @@ from adomnia.curator.spend import Payer, Use, spend
 from adomnia.errors import QuestionError
 from adomnia.ledger.account import RELEASED
 from adomnia.marginals import release as core
-from adomnia.marginals.cost import total_is_public
-from adomnia.marginals.fourier import METHODS, Options, release_fourier
-from adomnia.marginals.promise import Promise
+from adomnia.marginals.core.cost import total_is_public
+from adomnia.marginals.paper.fourier import METHODS, Options, release_fourier
+from adomnia.marginals.paper.promise import Promise
 from adomnia.marginals.workload import Subset, Workload, up_to_ways
 from adomnia.privacy import events
 from adomnia.privacy.loss import Loss

@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.admissible import SmoothLaplace, SmoothWaring
-from adomnia.mechanisms.quantile import Rank, Share, Target
-from adomnia.mechanisms.quantile_loss import (
+from adomnia.mechanisms.noise.admissible import SmoothLaplace, SmoothWaring
+from adomnia.mechanisms.quantiles.quantile import Rank, Share, Target
+from adomnia.mechanisms.quantiles.quantile_loss import (
     Mechanism,
     QuantileLoss,
     Reference,

@@ -12,8 +12,8 @@ import numpy as np
 
 from adomnia.curator.policy import Policy
 from adomnia.curator.reuse import Known
-from adomnia.mechanisms.margin import Noise
-from adomnia.mechanisms.noisy import Noisy
+from adomnia.mechanisms.margins.margin import Noise
+from adomnia.mechanisms.noisy_values import Noisy
 from adomnia.queries.expression import Column
 from adomnia.queries.grouping import axes
 from adomnia.queries.measurement import Counts

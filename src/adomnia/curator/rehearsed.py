@@ -21,7 +21,7 @@ from adomnia.curator.books import copy_ledger
 from adomnia.curator.database import Database, open_database
 from adomnia.curator.policy import Policy, read_policy
 from adomnia.curator.session import Session
-from adomnia.engines.literals import literal, quoted
+from adomnia.engines.sql.sql_literals import literal, quoted
 from adomnia.errors import BudgetError
 from adomnia.privacy.loss import Amount
 from adomnia.schema.domain import Categories, Grid

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from adomnia.curator.consistent import Consistent
 from adomnia.curator.register import registered
 from adomnia.marginals import release as core
-from adomnia.marginals.fourier import Options, release_fourier
-from adomnia.marginals.promise import Promise
+from adomnia.marginals.paper.fourier import Options, release_fourier
+from adomnia.marginals.paper.promise import Promise
 from adomnia.marginals.workload import Subset, Workload
 from adomnia.mechanisms.mechanism import Releasing
 from adomnia.mechanisms.randomness import SYSTEM, Bits

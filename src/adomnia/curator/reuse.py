@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from adomnia.curator.derived_noise import DerivedNoise
 from adomnia.curator.plan import Plan
-from adomnia.mechanisms.measuring import Measuring, variance
-from adomnia.mechanisms.noisy import Key, Measured, Noisy
+from adomnia.mechanisms.measurement_mechanisms import Measuring, variance
+from adomnia.mechanisms.noisy_values import Key, Measured, Noisy
 from adomnia.queries.canonical import measurement_json
 from adomnia.queries.expression import Call, Column, Expr, columns, rewrite
 from adomnia.queries.grouping import axes, cell_count

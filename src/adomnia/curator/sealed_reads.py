@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from adomnia.engines.engine import Engine, Request
-from adomnia.mechanisms.row_limit import limit_histogram, limit_rows
+from adomnia.mechanisms.counts.row_limit import limit_histogram, limit_rows
 from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.reads import CellTotals, CellValues, KeyTotals, MarginalTables, Reads
 from adomnia.queries.expression import Expr

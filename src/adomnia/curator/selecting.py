@@ -18,9 +18,9 @@ from adomnia.curator.doors import confidence_of
 from adomnia.curator.forecast import cost_of
 from adomnia.curator.spend import Paid, Payer, Use, spend
 from adomnia.errors import NotAllowedError, QuestionError
-from adomnia.mechanisms.auction import revenue, revenue_margin
-from adomnia.mechanisms.choices import AboveBar, AuctionPrice, LargestCount
-from adomnia.mechanisms.noisy_max import noisy_max_margin
+from adomnia.mechanisms.choices.auction import revenue, revenue_margin
+from adomnia.mechanisms.choices.choice_mechanisms import AboveBar, AuctionPrice, LargestCount
+from adomnia.mechanisms.choices.noisy_max import noisy_max_margin
 from adomnia.privacy.loss import Amount, exact
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.measurement import Counts, number

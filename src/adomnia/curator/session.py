@@ -22,7 +22,7 @@ from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.watch import Watch
 from adomnia.errors import QuestionError
 from adomnia.ledger.reserve import Budgets, Granted, least, left, repeated
-from adomnia.mechanisms.noisy import Measured
+from adomnia.mechanisms.noisy_values import Measured
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Event, Free
 from adomnia.privacy.loss import Amount, exact

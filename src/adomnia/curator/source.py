@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from adomnia.curator.policy import Policy
-from adomnia.engines.duckdb import DuckDB, Kept
+from adomnia.engines.duckdb.engine import DuckDB, Kept
 from adomnia.engines.engine import Engine
-from adomnia.engines.postgres import PostgreSQL
-from adomnia.engines.public import read_rows
-from adomnia.engines.spark import Spark
+from adomnia.engines.postgres.engine import PostgreSQL
+from adomnia.engines.public_tables import read_rows
+from adomnia.engines.spark.engine import Spark
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Domain
 from adomnia.schema.table import PublicTable

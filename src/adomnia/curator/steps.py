@@ -11,9 +11,8 @@ from typing import Any
 from adomnia.curator.policy import Policy
 from adomnia.curator.quantiles import NOMINAL, Error, Rivals, aimed_at, asked_for
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.admissible import SmoothLaplace
-from adomnia.mechanisms.margin import Noise
-from adomnia.mechanisms.measuring import (
+from adomnia.mechanisms.margins.margin import Noise
+from adomnia.mechanisms.measurement_mechanisms import (
     AddedNoise,
     ExponentialQuantile,
     Measuring,
@@ -21,6 +20,7 @@ from adomnia.mechanisms.measuring import (
     Place,
     SmoothQuantile,
 )
+from adomnia.mechanisms.noise.admissible import SmoothLaplace
 from adomnia.priors.sensitivity import PUBLIC
 from adomnia.privacy.contribution import Contribution
 from adomnia.privacy.events import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from adomnia.engines.dialect import Dialect
+from adomnia.engines.sql.dialect import Dialect
 
 __all__ = ["SHORT", "survey"]
 

@@ -12,26 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.marginals import estimate
-from adomnia.marginals.basis import closure, grouped
-from adomnia.marginals.cost import (
+from adomnia.marginals.core import estimate
+from adomnia.marginals.core.basis import closure, grouped
+from adomnia.marginals.core.cost import (
     Part,
     gaussian_factor,
     laplace_factor,
     total_is_public,
     views_factor,
 )
-from adomnia.marginals.estimate import Residuals
-from adomnia.marginals.fit import MOST_CELLS, entropic_table, refined
-from adomnia.marginals.margins import cell_margins, gaussian_margins, laplace_margins
-from adomnia.marginals.measure import Noisy, Strategy, Tables, expected, take
-from adomnia.marginals.microdata import SWEEPS, Aim, Records, descend, spread_out, tabulate
-from adomnia.marginals.planner import Objective, Spread, residual_parts, variances_of
-from adomnia.marginals.records import Forbidden, fit_records
-from adomnia.marginals.views import incidence, view_parts
+from adomnia.marginals.core.estimate import Residuals
+from adomnia.marginals.core.fit import MOST_CELLS, entropic_table, refined
+from adomnia.marginals.core.margins import cell_margins, gaussian_margins, laplace_margins
+from adomnia.marginals.core.measure import Noisy, Strategy, Tables, expected, take
+from adomnia.marginals.core.microdata import SWEEPS, Aim, Records, descend, spread_out, tabulate
+from adomnia.marginals.core.planner import Objective, Spread, residual_parts, variances_of
+from adomnia.marginals.core.records import Forbidden, fit_records
+from adomnia.marginals.core.views import incidence, view_parts
 from adomnia.marginals.workload import Subset, Workload
-from adomnia.mechanisms.linear import Linear, measure
 from adomnia.mechanisms.randomness import SYSTEM, Bits
+from adomnia.mechanisms.tables.linear import Linear, measure
 from adomnia.privacy.events import Event, Gaussian, Laplace
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors

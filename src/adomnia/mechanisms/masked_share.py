@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.mechanisms.measuring import AddedNoise, Apart
+from adomnia.mechanisms.measurement_mechanisms import AddedNoise, Apart
+from adomnia.mechanisms.noise.shares import add_share
 from adomnia.mechanisms.randomness import SYSTEM, Bits
-from adomnia.mechanisms.shares import add_share
 from adomnia.privacy.events import Event
 from adomnia.privacy.premises import Premise
 from adomnia.privacy.reads import Reads

@@ -1,9 +1,9 @@
 """Contributions: what one row may add to its cell, as the statement that runs enforces it.
 
 The number that scales the noise and the number that bounds a row are one value: `sensitivity.py`
-reads it, and `engines/components.py` writes it into the aggregate. Where the bounds come from is
-of no matter to the promise: a row beyond them is clamped, and a row that does not qualify (WHERE,
-FILTER, NULL, another cell) adds nothing (`sensitivity.md`).
+reads it, and `engines/sql/components.py` writes it into the aggregate. Where the bounds come from
+is of no matter to the promise: a row beyond them is clamped, and a row that does not qualify
+(WHERE, FILTER, NULL, another cell) adds nothing (`sensitivity.md`).
 """
 
 from __future__ import annotations

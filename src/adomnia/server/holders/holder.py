@@ -27,7 +27,7 @@ from adomnia.curator.plan import Plan
 from adomnia.curator.session import Session
 from adomnia.errors import AdomniaError, MachineryError, NotAllowedError, QuestionError
 from adomnia.mechanisms.masked_share import MaskedShare, MaskedWords
-from adomnia.mechanisms.measuring import AddedNoise
+from adomnia.mechanisms.measurement_mechanisms import AddedNoise
 from adomnia.mechanisms.randomness import SYSTEM
 from adomnia.privacy.loss import exact
 from adomnia.server.holders import wire

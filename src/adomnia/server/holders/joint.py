@@ -15,7 +15,7 @@ from adomnia.curator.policy import Policy, refuse_free_lunch
 from adomnia.curator.promise import Promise
 from adomnia.curator.session import Session
 from adomnia.errors import QuestionError
-from adomnia.mechanisms.shares import WIDEST
+from adomnia.mechanisms.noise.shares import WIDEST
 from adomnia.priors.known import Known
 from adomnia.privacy.events import Free
 from adomnia.queries.canonical import digest

@@ -24,7 +24,7 @@ from adomnia.curator.plan import Plan
 from adomnia.curator.policy import Policy, read_policy
 from adomnia.curator.source import read_public
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
-from adomnia.mechanisms.noisy import Measured, Noisy
+from adomnia.mechanisms.noisy_values import Measured, Noisy
 from adomnia.mechanisms.randomness import SYSTEM
 from adomnia.privacy.loss import Amount, exact
 from adomnia.queries.question import Question

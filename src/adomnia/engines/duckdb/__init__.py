@@ -1,0 +1,1 @@
+"""DuckDB, and the files that are read with it, are here."""

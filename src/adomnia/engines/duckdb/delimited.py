@@ -1,0 +1,236 @@
+"""Delimited text: CSV files with all that can be wrong with them, read by rules (`clean.md`).
+
+Names and delimiter come from the first line alone, which is public; nothing is guessed from the
+rows. A line ends with a line feed, or with a carriage return and a line feed; any other carriage
+return is a space. Bytes of a line beyond a million are left out, and a line that is not UTF-8 is
+Latin-1, so that every byte has a meaning. Only a quote that is left open joins lines to one row;
+an empty line outside quotes is no row. A row that is too short is filled with NULL, one that is
+too long is cut, and an empty field is NULL. What a folder is named for (`year=2020`) is text, too.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+import pyarrow.csv as pc
+
+from adomnia.engines.duckdb.copies import Part, Parts
+from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.source_files import partitions
+from adomnia.engines.sql.clean import known
+from adomnia.engines.sql.sql_literals import quoted
+from adomnia.errors import PolicyError
+from adomnia.schema.domain import Categories, Dates, Domain, Grid
+
+__all__ = ["parts"]
+
+DELIMITERS = ",;\t|"
+CHUNK = 1 << 23
+LONGEST = 1_000_000
+"""Bytes of a line that are read."""
+
+LOT = 1 << 14
+PACKED = 10
+"""So many times as large a file may be as it is when compressed, for a guess of the space."""
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What the first line says, and the columns of folders."""
+
+    delimiter: str
+    names: tuple[str, ...]
+    folders: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the lines that no folder names, and those of folders."""
+        taken = {name.lower() for name in self.folders}
+        return *(name for name in self.names if name.lower() not in taken), *self.folders
+
+    @property
+    def schema(self) -> Any:
+        return pa.schema([(name, pa.string()) for name in self.columns])
+
+
+def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
+    """The files by the forms of their lines, each column with the type its domain wants.
+
+    Where columns are known, the first line must have one of them: else it may be a row.
+    """
+    groups: dict[_Form, list[Path]] = {}
+    size = 0
+    for file in files:
+        groups.setdefault(_form(file), []).append(file)
+        size += file.stat().st_size * (PACKED if _packed(file) else 1)
+    if domains and not any({*domains} & {*form.names} for form in groups):
+        raise PolicyError("the first line of the source names no column of the policy",
+                          "a CSV file begins with a line of column names")  # fmt: skip
+    found = (
+        Part(
+            form.schema,
+            tuple(_loaded(name, domains.get(name)) for name in form.columns),
+            _Batches(form, tuple(listed)),
+        )
+        for form, listed in groups.items()
+    )
+    return Parts(tuple(found), frozenset(), size)
+
+
+def _form(file: Path) -> _Form:
+    """The delimiter and the columns of a file."""
+    with _opened(file) as stream:
+        line = _decoded(stream.readline(LONGEST)).removeprefix("\ufeff").rstrip("\r\n")
+    if not line.strip():
+        raise PolicyError(f"the file {file.name!r} has no first line of column names")
+    if line.startswith(("ÿþ", "þÿ")):
+        raise PolicyError(f"the file {file.name!r} is UTF-16", "save it as UTF-8")
+    counts = {sign: len(_split(line, sign)) for sign in DELIMITERS}
+    delimiter = "\t" if ".tsv" in file.name.lower() else max(counts, key=lambda s: counts[s])
+    names = [name or f"column{i}" for i, name in enumerate(_split(line, delimiter))]
+    if len({name.lower() for name in names}) < len(names):
+        raise PolicyError(f"the file {file.name!r} has two columns of one name", "rename one")
+    return _Form(delimiter, tuple(names), tuple(partitions(file)))
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    return [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
+
+
+def _packed(file: Path) -> bool:
+    return file.name.lower().endswith(".gz")
+
+
+def _opened(file: Path) -> BinaryIO:
+    if _packed(file):
+        return cast(BinaryIO, gzip.open(file, "rb"))
+    return file.open("rb")
+
+
+@dataclass(frozen=True)
+class _Batches:
+    """All rows of files of one form, as text."""
+
+    form: _Form
+    files: tuple[Path, ...]
+
+    def __call__(self) -> Iterator[Any]:
+        for file in self.files:
+            said = partitions(file)
+            with _opened(file) as stream:
+                for table in _tables(_lines(stream), self.form):
+                    found = dict(zip(self.form.names, table.columns, strict=True))
+                    found |= {n: _repeated(value, table.num_rows) for n, value in said.items()}
+                    columns = [found[name] for name in self.form.columns]
+                    yield from pa.table(columns, schema=self.form.schema).to_batches()
+
+
+def _repeated(value: str | None, times: int) -> Any:
+    return pa.array([value] * times, pa.string())
+
+
+def _lines(stream: BinaryIO) -> Iterator[str]:
+    """The text after the first line, in pieces that end with a line."""
+    stream.readline()
+    while chunk := stream.read(CHUNK):
+        if not chunk.endswith(b"\n"):
+            chunk += stream.readline()
+        yield _decoded(_shortened(chunk.replace(b"\r\n", b"\n").replace(b"\r", b" ")))
+
+
+_LONG = re.compile(rb"([^\n]{%d})[^\n]+" % LONGEST)
+
+
+def _shortened(lines: bytes) -> bytes:
+    return _LONG.sub(rb"\1", lines)
+
+
+def _decoded(lines: bytes) -> str:
+    try:
+        return lines.decode("utf-8")
+    except UnicodeDecodeError:
+        if lines.count(b"\n", 0, -1):
+            return "".join(map(_decoded, lines.splitlines(keepends=True)))
+        return lines.decode("latin-1")
+
+
+def _tables(pieces: Iterator[str], form: _Form) -> Iterator[Any]:
+    """The rows in lots. Before the first quote a line is a row, which Arrow reads faster."""
+    for piece in pieces:
+        table = None if '"' in piece else _simple(piece, form)
+        if table is None:
+            yield from _quoted(chain((piece,), pieces) if '"' in piece else iter((piece,)), form)
+        else:
+            yield table
+
+
+def _simple(piece: str, form: _Form) -> Any:
+    """Lines without quotes that all have as many fields as the first line, or None."""
+    if "\0" in piece or not piece.strip("\n"):
+        return None
+    text = piece.encode()
+    options = {
+        "read_options": pc.ReadOptions(column_names=form.names, block_size=len(text) + 1),
+        "parse_options": pc.ParseOptions(delimiter=form.delimiter, quote_char=False),
+        "convert_options": pc.ConvertOptions(
+            column_types=dict.fromkeys(form.names, pa.string()),
+            null_values=[""],
+            strings_can_be_null=True,
+        ),
+    }
+    try:
+        return pc.read_csv(io.BytesIO(text), **options)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _quoted(pieces: Iterable[str], form: _Form) -> Iterator[Any]:
+    width, lines = len(form.names), (line for piece in pieces for line in _split_lines(piece))
+    rows = (row for row in _reader(lines, form.delimiter) if row)
+    while lot := [[*row[:width], *[""] * (width - len(row))] for row in islice(rows, LOT)]:
+        columns = ([value or None for value in column] for column in zip(*lot, strict=True))
+        yield pa.table([pa.array(c, pa.string()) for c in columns], names=form.names)
+
+
+def _split_lines(piece: str) -> Iterator[str]:
+    return (line + "\n" for line in piece.removesuffix("\n").split("\n"))
+
+
+def _reader(lines: Iterator[str], delimiter: str) -> Iterator[list[str]]:
+    csv.field_size_limit(sys.maxsize)  # an open quote makes a field of any length
+    return csv.reader(lines, delimiter=delimiter)
+
+
+def _loaded(name: str, domain: Domain | None) -> str:
+    """The SQL that gives a text column the type its domain wants.
+
+    What `clean` makes of it later is what it would have made of the text.
+    """
+    column = quoted(name)
+    if isinstance(domain, Dates):
+        return f"{DUCKDB.day(column, 'text')} AS {column}"
+    if isinstance(domain, Categories) and domain.other is None:
+        return f"{_member(column, domain)} AS {column}"
+    if not isinstance(domain, Grid):
+        return column
+    number = DUCKDB.number(column, "text")
+    if domain.step == 1:
+        # A domain ends at 10^15, so what lies beyond is clamped there or here alike.
+        inside = DUCKDB.rounded(f"LEAST(GREATEST({number}, -2e15), 2e15)")
+        number = f"CASE WHEN {known(number, DUCKDB)} THEN {inside} END"
+    return f"{number} AS {column}"
+
+
+def _member(column: str, domain: Categories) -> str:
+    read = {bool: DUCKDB.truth, int: DUCKDB.integer, str: DUCKDB.words}
+    return read[type(domain.values[0])](column, "text")

@@ -1,0 +1,143 @@
+"""Sources on disk: which files one names, of what kind they are, and when they changed."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from adomnia.engines.sanitized_errors import ADDRESS, quietly
+from adomnia.errors import MachineryError, PolicyError
+
+__all__ = ["Source", "find", "holds", "partitions", "state", "unreadable", "version"]
+
+SUFFIXES: Mapping[str, tuple[str, ...]] = {
+    "parquet": (".parquet", ".pq"),
+    "text": (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz"),
+    "database": (".duckdb", ".ddb", ".db"),
+}
+NOTHING = "__HIVE_DEFAULT_PARTITION__"
+HINT = "a source is CSV or Parquet (a file, a pattern or a folder), or a DuckDB file"
+
+
+@dataclass(frozen=True)
+class Source:
+    """The files of a source, sorted by name, all of one kind: parquet, text or database."""
+
+    path: str
+    kind: str
+    files: tuple[Path, ...]
+
+
+def find(path: str) -> Source:
+    """The files that a path names: one, those of a folder, or those a pattern matches."""
+    files = quietly(lambda: _listed(path), lambda kind: unreadable(_shown(path), kind))
+    kinds = {_kind(file) for file in files}
+    if not files:
+        message = f"the source {_shown(path)!r} has no file"
+        raise PolicyError(message, f"check source in [data]; {HINT}")
+    if len(kinds) > 1:
+        raise PolicyError(f"the source {path!r} mixes files of several kinds", HINT)
+    kind = kinds.pop()
+    if kind is None:
+        raise PolicyError(f"the source {path!r} is of no known kind", HINT)
+    if kind == "database" and len(files) > 1:
+        raise PolicyError(f"the source {path!r} names several databases", "name one")
+    return Source(path, kind, tuple(files))
+
+
+def _listed(path: str) -> list[Path]:
+    place = Path(path)
+    if place.is_dir():
+        return sorted(
+            f for f in place.rglob("*") if f.is_file() and _kind(f) in ("parquet", "text")
+        )
+    if place.exists():
+        return [place]
+    return sorted(
+        file for name in glob.glob(path, recursive=True) if (file := Path(name)).is_file()
+    )
+
+
+def holds(path: str, file: Path) -> bool:
+    """Whether a source's path names this file: itself, by a link, in a folder or by a pattern.
+
+    Links of every kind are followed: what is compared is where the bytes lie.
+    """
+    place = _place(file)
+    if place is None:
+        return False
+    names = {*map(Path, glob.glob(path, recursive=True)), Path(path)}
+    inside = [below for name in names if name.is_dir() for below in _below(name)]
+    return any(_place(name) == place for name in (*names, *inside))
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """All files under a folder, also those behind links to other folders."""
+    seen = set()
+    for top, folders, files in os.walk(folder, followlinks=True):
+        seen.add(os.path.realpath(top))
+        folders[:] = [f for f in folders if os.path.realpath(os.path.join(top, f)) not in seen]
+        yield from (Path(top, name) for name in files)
+
+
+def _place(file: Path) -> tuple[int, int] | None:
+    """Where a file's bytes lie; None where it cannot be seen."""
+    try:
+        found = file.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _kind(file: Path) -> str | None:
+    name = file.name.lower()
+    return next((kind for kind, ends in SUFFIXES.items() if name.endswith(ends)), None)
+
+
+def _shown(path: str) -> str:
+    """A path that names no file: with a sign of addresses it may be one, and hold a password."""
+    return "…" if ADDRESS & {*path} else path
+
+
+def partitions(file: Path) -> dict[str, str | None]:
+    """The columns whose values the folders above a file say, such as `year=2020`, as text."""
+    folders = [part for part in file.parent.parts if part.count("=") == 1 and part[0] != "="]
+    pairs = (folder.split("=") for folder in folders)
+    return {name: None if value == NOTHING else unquote(value) for name, value in pairs}
+
+
+def state(source: Source) -> object:
+    """What changes when a file does, or is put in another's place."""
+    stats = ((file, file.stat()) for file in source.files)
+    return [
+        (str(file), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
+        for file, stat in stats
+    ]
+
+
+def version(source: Source) -> str:
+    """A digest of the files' names, sizes and times, without reading them."""
+    return quietly(lambda: _digest(source), _gone)
+
+
+def _digest(source: Source) -> str:
+    files = list(source.files)
+    if source.kind == "database":
+        files += [log for log in [Path(f"{files[0]}.wal")] if log.exists()]
+    stats = [(file.name, file.stat()) for file in files]
+    facts = repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats])
+    return hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _gone(kind: str) -> MachineryError:
+    return MachineryError("the source is gone", f"its files cannot be found any more ({kind})")
+
+
+def unreadable(path: str, kind: str) -> PolicyError:
+    """The failure of opening a source."""
+    return PolicyError(f"the source {path!r} cannot be read ({kind})", f"check [data]; {HINT}")

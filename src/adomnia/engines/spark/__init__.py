@@ -1,0 +1,1 @@
+"""Spark as a source of data is here."""

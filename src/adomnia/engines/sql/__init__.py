@@ -1,0 +1,1 @@
+"""Statements that every SQL engine runs are made here."""

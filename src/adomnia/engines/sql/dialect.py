@@ -1,0 +1,141 @@
+"""The dialect: where the SQL of engines differs, and only there.
+
+`statement`, `translate`, `clean` and `units` write what all engines read alike, and ask the dialect
+for the rest. Every text that a dialect gives is total: no row can make it fail (`clean.md`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from adomnia.engines.sql.sql_literals import literal, quoted
+from adomnia.queries.ranges import Number, Range
+
+__all__ = ["Dialect", "Pairs"]
+
+Pairs = Sequence[tuple[Any, Any]]
+"""Keys and the values they stand for."""
+
+
+class Dialect(ABC):
+    """How one engine says it; what is not abstract is said as the SQL standard says it.
+
+    A column has a *kind*: integer, real, decimal, text, boolean, date, moment or other.
+    """
+
+    wide: str
+    """The type of whole numbers beyond 64 bits."""
+    double: str
+    """The type of floating point numbers."""
+    names: Mapping[type, str]
+    """The type of values of each range."""
+    barrier: str = ""
+    """What ends a subquery whose columns shall be computed once, not where they are used."""
+
+    @abstractmethod
+    def family(self, declared: str) -> str:
+        """The kind of a column that is declared so."""
+
+    # Safe casts: the value, or NULL where it has none.
+
+    @abstractmethod
+    def number(self, column: str, kind: str) -> str:
+        """A column as floating point; infinities and NaN stay."""
+
+    @abstractmethod
+    def integer(self, column: str, kind: str) -> str:
+        """A column as 64-bit whole numbers, rounded; NULL beyond them."""
+
+    @abstractmethod
+    def truth(self, column: str, kind: str) -> str:
+        """A column as truth values."""
+
+    @abstractmethod
+    def day(self, column: str, kind: str) -> str:
+        """A column as days."""
+
+    @abstractmethod
+    def words(self, column: str, kind: str) -> str:
+        """A column as text that is compared byte by byte."""
+
+    # Numbers
+
+    @abstractmethod
+    def rounded(self, number: str) -> str:
+        """A floating point number below 10^18 as a whole one, halves away from zero."""
+
+    @abstractmethod
+    def quotient(self, numerator: str, denominator: str) -> str:
+        """The quotient of whole numbers, cut towards zero; the denominator is not zero."""
+
+    def near(self, number: str, step: float) -> str:
+        """A number, which may become zero where it is far below the step."""
+        return number
+
+    def total(self, number: str) -> str:
+        """The sum of whole numbers, in more than 64 bits."""
+        return f"SUM({number})"
+
+    # Names, constants and tables of values
+
+    def quoted(self, name: str) -> str:
+        """An identifier."""
+        return quoted(name)
+
+    def constant(self, value: Any) -> str:
+        """A constant: NULL, a truth value, a whole number, a date or a text."""
+        return literal(value)
+
+    def typed(self, value: Any, spread: Range) -> str:
+        """A constant with the type of its range."""
+        if value is None or isinstance(spread, Number):
+            return f"CAST({self.constant(value)} AS {self.names[type(spread)]})"
+        return self.constant(value)
+
+    @abstractmethod
+    def lookup(self, argument: str, pairs: Pairs, ranges: tuple[Range, Range]) -> str:
+        """What the argument stands for in a long table of pairs, NULL where it is not in it.
+
+        `ranges` are those of the keys and of the values.
+        """
+
+    # Text and days
+
+    @abstractmethod
+    def like(self, text: str, pattern: str, ignore_case: bool) -> str:
+        """Whether a text matches a pattern of LIKE, in which a backslash escapes."""
+
+    def extract(self, part: str, day: str) -> str:
+        """A part of a day as a whole number; weeks and their days are those of ISO."""
+        return f"CAST(EXTRACT({part} FROM {day}) AS BIGINT)"
+
+    def truncated(self, unit: str, day: str) -> str:
+        """The first day of the week, month, quarter or year."""
+        return f"CAST(DATE_TRUNC('{unit}', {day}) AS DATE)"
+
+    def days(self, later: str, earlier: str) -> str:
+        """How many days lie between two."""
+        return f"CAST({later} - {earlier} AS BIGINT)"
+
+    # Units
+
+    @abstractmethod
+    def order(self, columns: Sequence[str]) -> str:
+        """A number or text that depends on what is in the columns alone, as if by chance."""
+
+    # The survey for a first draft
+
+    def distinct(self, column: str) -> str:
+        """About how many values a column has."""
+        return f"APPROX_COUNT_DISTINCT({column})"
+
+    def places(self, number: str) -> str:
+        """How many decimal places a finite number has; beyond four any number will do."""
+        whens = " ".join(f"WHEN ROUND({number}, {p}) = {number} THEN {p}" for p in range(5))
+        return f"CASE {whens} WHEN {number} IS NOT NULL THEN 5 END"
+
+    @abstractmethod
+    def matches(self, text: str, pattern: str) -> str:
+        """Whether a text has a part that matches a regular expression."""

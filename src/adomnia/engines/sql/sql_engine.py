@@ -1,0 +1,121 @@
+"""What every SQL engine does alike: a request becomes one statement, its groups sealed cells."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.engines.cell_layout import exact, grid, lay_out, split
+from adomnia.engines.contingency import Axes, Contingency, tables_of
+from adomnia.engines.engine import Cells, Histogram, Keyed, Request
+from adomnia.engines.sql.components import components
+from adomnia.engines.sql.dialect import Dialect
+from adomnia.engines.sql.statement import Statement, aggregates, listing
+from adomnia.errors import PolicyError
+from adomnia.privacy.contribution import Ranked
+from adomnia.queries.expression import Expr
+from adomnia.schema.sealed import Sealed
+from adomnia.schema.table import Table
+
+__all__ = ["SqlEngine"]
+
+
+class SqlEngine(ABC):
+    """An engine that is asked in SQL; the table is called `statement.DATA` there."""
+
+    _dialect: Dialect
+    _types: Mapping[str, str]
+    _varied: frozenset[str] = frozenset()
+    """Columns, in small letters, that have several types in several files."""
+
+    @abstractmethod
+    def _rows(self, statement: str) -> Sequence[tuple[Any, ...]]:
+        """The rows of a statement; whatever fails, fails quietly."""
+
+    @abstractmethod
+    def _arrays(self, statement: str) -> Sequence[NDArray[Any]]:
+        """The columns of a statement, for answers that may be long."""
+
+    @property
+    def row_count_is_stable(self) -> bool:
+        """Whether the number of rows is the same whatever stands in them: so it is in a table."""
+        return True
+
+    def columns(self) -> Mapping[str, str]:
+        """The names of the table's columns and their declared types."""
+        return self._types
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Self]:
+        """The engine for one question: what is read through it is of one moment."""
+        yield self
+
+    def prepare(self, request: Request) -> None:
+        """Write the statements and run none: what cannot be written is refused unpaid."""
+        self._aggregates(request)
+        for one in request.contributions:
+            if isinstance(one, Ranked):
+                listing(request, one, self._types, self._dialect)
+
+    def measure(self, request: Request) -> tuple[Cells, ...]:
+        """One pass over the rows; components of each contribution on all cells, sealed."""
+        statement = self._aggregates(request)
+        rows = self._rows(statement.text)
+        cell, cells = grid(request.keys, rows)
+        return tuple(Sealed(part) for part in _measured(request, statement, rows, cell, cells))
+
+    def histogram(self, request: Request, ranked: Ranked) -> Histogram:
+        """The values that have ranks in each cell, sorted, with their counts, sealed."""
+        self.check(request.table)
+        found = self._arrays(listing(request, ranked, self._types, self._dialect))
+        return Sealed(split(request.keys, list(found)))
+
+    def keyed(self, request: Request) -> Keyed:
+        """All keys that occur, with the components of all contributions, sealed."""
+        statement = self._aggregates(request)
+        rows = self._rows(statement.text)
+        keys = [tuple(row[: len(request.keys)]) for row in rows]
+        place = {key: index for index, key in enumerate(dict.fromkeys(keys))}
+        cell = np.array([place[key] for key in keys], dtype=np.int64)
+        parts = list(_measured(request, statement, rows, cell, len(place)))
+        return Sealed(([*place], np.concatenate(parts, axis=1)))
+
+    def contingency(self, table: Table, keys: tuple[Expr, ...], axes: Axes) -> Contingency:
+        """All marginals of the keys over their public values, sealed, from one pass."""
+        request = Request(table, None, keys, ())
+        *columns, counts = self._arrays(self._aggregates(request).text)
+        return tables_of([column.tolist() for column in columns], counts.astype(np.int64), axes)
+
+    def _aggregates(self, request: Request) -> Statement:
+        self.check(request.table)
+        return aggregates(request, self._types, self._dialect)
+
+    def check(self, table: Table) -> None:
+        """Refuse a unit that may have one name here and another there: 7 and 7.0 are two texts."""
+        if table.unit is not None and table.unit.lower() in self._varied:
+            raise PolicyError(
+                f"the unit {table.unit!r} has another type in another file",
+                "write it as one type in all files",
+            )
+
+
+def _measured(
+    request: Request,
+    statement: Statement,
+    rows: Sequence[tuple[Any, ...]],
+    cell: NDArray[np.int64],
+    cells: int,
+) -> Iterator[NDArray[Any]]:
+    """The components of each contribution, from the rows that a statement found."""
+    start = len(request.keys)
+    columns = [
+        lay_out(cell, exact([row[start + i] for row in rows]), cells, part.kind == "distinct")
+        for i, part in enumerate(statement.aggregates)
+    ]
+    for contribution, places in zip(request.contributions, statement.places, strict=True):
+        yield components(contribution, [columns[place] for place in places])

@@ -1,0 +1,1 @@
+"""Where a journal is kept is here."""

@@ -1,0 +1,1 @@
+"""Our way to release marginals, by residuals and views, is here."""

@@ -1,0 +1,1 @@
+"""The paper's way to release marginals, the Fourier family, is here."""

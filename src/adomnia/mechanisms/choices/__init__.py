@@ -1,0 +1,1 @@
+"""Private choices are here."""

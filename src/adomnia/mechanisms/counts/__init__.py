@@ -1,0 +1,1 @@
+"""Noise on counts, and on which of them are shown, is here."""

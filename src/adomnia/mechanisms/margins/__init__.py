@@ -1,0 +1,1 @@
+"""How far noise carries an answer is worked out here."""

@@ -1,0 +1,1 @@
+"""Exact integer noise is drawn here."""

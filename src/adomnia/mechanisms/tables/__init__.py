@@ -1,0 +1,1 @@
+"""Noise on whole tables is here."""

@@ -136,7 +136,7 @@ DISTANCES = (
     Fault("one bit of a sum taken as one step", "inside", "curator.pricing:_by_domain",
           lambda _: lambda contribution, table: contribution, SUMS, "bit",
           more=(("privacy.proposal:contribution_of", proposals._proposed("Clamped", bit=1)),
-                ("engines.components:_bit", always(0)))),
+                ("engines.sql.components:_bit", always(0)))),
     Fault("a rank that moves by one", "inside", "privacy.sensitivity:sensitivity",
           result(lambda b: replace(b, l1=Fraction(1), l2_squared=Fraction(1))),
           ("SELECT QUANTILE(age, 0.9) FROM people", "SELECT QUANTILE(income, 0.25) FROM people")),
@@ -164,7 +164,7 @@ def _two_clamps(_: Any) -> Any:
     """The number of a moment clamped, its square not."""
 
     def moments(bernstein: Any, texts: Any, cleaned: Any) -> Any:
-        room = _room("engines.components")
+        room = _room("engines.sql.components")
         text, low = texts.of(bernstein.argument), bernstein.low
         above = f"({text} - CAST({low} AS BIGINT))"
         found = [room.Aggregate(f"COUNT({text})"), room._total(above, cleaned)]
@@ -180,7 +180,7 @@ def _by_rows(original: Callable[..., Any]) -> Callable[..., Any]:
         found = original(contribution, texts, cleaned)
         if type(contribution).__name__ != "DistinctUnits":
             return found
-        return (_room("engines.components").Aggregate("COUNT(*)"),)
+        return (_room("engines.sql.components").Aggregate("COUNT(*)"),)
 
     return call
 
@@ -197,7 +197,7 @@ def _tests(_: Any) -> Any:
     """Every condition counted as such, whatever patterns or numbers were priced."""
 
     def tally(tally: Any, texts: Any) -> Any:
-        room = _room("engines.components")
+        room = _room("engines.sql.components")
         tests = (None if test is None else texts.where(test) for test in tally.conditions)
         return tuple(map(room._filtered, tests))
 
@@ -208,7 +208,7 @@ def _doubled(counts: Any) -> Any:
     return {cell: (values, many * 2) for cell, (values, many) in counts.items()}
 
 
-UNCLAMPED = "engines.translate:_within"
+UNCLAMPED = "engines.sql.translation:_within"
 ENFORCED = (
     Fault("a clamp left out of a sum", "inside", UNCLAMPED,
           lambda _: lambda text, extent, low, high, once: text, SUMS,
@@ -216,58 +216,58 @@ ENFORCED = (
     Fault("a clamp left out of moments", "inside", UNCLAMPED,
           lambda _: lambda text, extent, low, high, once: text, MOMENTS,
           more=_and("moments of half the range")),
-    Fault("a clamp left out of a column", "inside", "engines.clean:clamped",
+    Fault("a clamp left out of a column", "inside", "engines.sql.clean:clamped",
           lambda _: lambda value, low, high: value, SUMS),
-    Fault("a list's other values let through", "inside", "engines.clean:_grid",
+    Fault("a list's other values let through", "inside", "engines.sql.clean:_grid",
           lambda _: lambda column, grid, kind, dialect: f"TRY_CAST({column} AS BIGINT)", SUMS),
-    Fault("an extent too narrow", "inside", "engines.extent:extent_of", always((0, 0)),
+    Fault("an extent too narrow", "inside", "engines.sql.extent:extent_of", always((0, 0)),
           ("SELECT SUM(age + income) FROM people", "SELECT SUM(income * 3) FROM people"),
           more=_and("half the range proposed")),
     Fault("nothing in the place of what is always there", "inside",
-          "engines.components:_clamped", _plain_text,
+          "engines.sql.components:_clamped", _plain_text,
           ("SELECT SUM(income + 1000) FROM people",
            "SELECT SUM(CASE WHEN smoker THEN 100 + zip END) FROM people"), "bounded",
           more=_and("said to be always there")),
-    Fault("patterns not enforced", "inside", "engines.components:_tally", _tests, FILTERS,
+    Fault("patterns not enforced", "inside", "engines.sql.components:_tally", _tests, FILTERS,
           more=_and("patterns forgotten but for one")),
-    Fault("a number of conditions not enforced", "inside", "engines.components:_tally", _tests,
+    Fault("a number of conditions not enforced", "inside", "engines.sql.components:_tally", _tests,
           FILTERS, more=_and("a row said to meet one condition")),
-    Fault("moments of two clamps", "inside", "engines.components:_moments", _two_clamps, MOMENTS,
+    Fault("moments of two clamps", "inside", "engines.sql.components:_moments", _two_clamps, MOMENTS,
           more=_and("moments of half the range")),
-    Fault("more different values than were priced", "inside", "engines.components:components",
+    Fault("more different values than were priced", "inside", "engines.sql.components:components",
           argument(0, "contribution", lambda c: replace(c, most=None)
                    if type(c).__name__ == "DistinctValues" else c),
           ("SELECT COUNT(DISTINCT income) FROM people",), "unit", ONE_UNIT,
           more=_and("one different value proposed")),
-    Fault("units counted by rows", "inside", "engines.components:aggregates_of", _by_rows,
+    Fault("units counted by rows", "inside", "engines.sql.components:aggregates_of", _by_rows,
           ("SELECT sex, COUNT(DISTINCT pid) FROM people GROUP BY 1",
            "SELECT COUNT(DISTINCT pid) FROM people WHERE age > 0"), "unit", ONE_UNIT),
-    Fault("one row of a unit too many", "inside", "engines.units:bounded",
+    Fault("one row of a unit too many", "inside", "engines.sql.units:bounded",
           argument(1, "table", lambda t: replace(t, max_rows=t.max_rows + 1)), COUNTS, "unit"),
-    Fault("all rows of a unit kept", "inside", "engines.units:bounded", _table(max_rows=10**6),
+    Fault("all rows of a unit kept", "inside", "engines.sql.units:bounded", _table(max_rows=10**6),
           COUNTS, "unit"),
-    Fault("all rows of a unit counted", "inside", "engines.units:per_unit",
+    Fault("all rows of a unit counted", "inside", "engines.sql.units:per_unit",
           _table(max_rows=10**6), ("SELECT COUNT(*) FROM people",), "unit"),
-    Fault("all groups of a unit kept", "inside", "engines.units:Chosen.of", _unlimited,
+    Fault("all groups of a unit kept", "inside", "engines.sql.units:Chosen.of", _unlimited,
           ("SELECT zip, COUNT(DISTINCT pid) FROM people GROUP BY 1",
            "SELECT ill, COUNT(DISTINCT pid) FROM people GROUP BY 1"), "unit",
           {"max_rows": 5, "max_groups": 1, "each": None}),
-    Fault("all rows of a group kept", "inside", "engines.units:Chosen.of", _unlimited,
+    Fault("all rows of a group kept", "inside", "engines.sql.units:Chosen.of", _unlimited,
           ("SELECT sex, COUNT(*) FROM people GROUP BY 1",
            "SELECT smoker, SUM(age) FROM people GROUP BY 1"), "unit",
           {"max_rows": 5, "max_groups": 2, "each": 1}),
-    Fault("cells counted twice", "inside", "engines.arrange:lay_out", result(_twice),
+    Fault("cells counted twice", "inside", "engines.cell_layout:lay_out", result(_twice),
           (*COUNTS, *SUMS)),
-    Fault("ranks counted twice", "inside", "engines.arrange:split", result(_doubled),
+    Fault("ranks counted twice", "inside", "engines.cell_layout:split", result(_doubled),
           ("SELECT MEDIAN(age) FROM people", "SELECT MAX(income) FROM people")),
-    Fault("sums squared", "inside", "engines.arrange:exact",
+    Fault("sums squared", "inside", "engines.cell_layout:exact",
           argument(0, "values", lambda values: [value * value for value in values]),
           (*COUNTS, *SUMS)),
-    Fault("an operation on all rows let through", "inside", "engines.translate:_TEMPLATES[add]",
+    Fault("an operation on all rows let through", "inside", "engines.sql.translation:_TEMPLATES[add]",
           lambda _: lambda call, args, say: f"({args[0]} + (SELECT COUNT(*) FROM adomnia_data))",
           ("SELECT SUM(age + 1) FROM people WHERE smoker", "SELECT AVG(income + 1) FROM people")),
     Fault("rows without conditions counted three times", "inside",
-          "engines.components:_filtered",
+          "engines.sql.components:_filtered",
           result(lambda found: replace(found, text=f"(3 * {found.text})")), COUNTS),
 )  # fmt: skip
 
@@ -292,45 +292,45 @@ SMOOTH = ("SELECT MEDIAN(age) FROM people", "SELECT MEDIAN(income) FROM people",
 CHECK = "curator.pricing:check_prices"
 CITY = ("SELECT city, COUNT(*) FROM people GROUP BY city",)
 NOISE = (
-    Fault("Laplace noise at half its scale", "inside", "mechanisms.noise:add_laplace",
+    Fault("Laplace noise at half its scale", "inside", "mechanisms.sealed_noise:add_laplace",
           argument(1, "scale", _half), COUNTS, currency="epsilon"),
-    Fault("Gaussian noise at half its variance", "inside", "mechanisms.noise:add_gaussian",
+    Fault("Gaussian noise at half its variance", "inside", "mechanisms.sealed_noise:add_gaussian",
           argument(1, "variance", _half), COUNTS, currency="rho"),
-    Fault("noise of open keys at half its scale", "inside", "mechanisms.keyed:_draw",
+    Fault("noise of open keys at half its scale", "inside", "mechanisms.counts.keyed:_draw",
           argument(0, "noise", lambda n: replace(n, parameter=n.parameter / 2)),
           ("SELECT city, SUM(income), COUNT(*) FROM people GROUP BY city",), currency="epsilon"),
-    Fault("keys selected at half the noise", "inside", "mechanisms.noise:select_keys",
+    Fault("keys selected at half the noise", "inside", "mechanisms.sealed_noise:select_keys",
           argument(1, "scale", _half), CITY, currency="epsilon"),
-    Fault("a threshold too low", "inside", "mechanisms.selection:threshold", always(2), CITY,
+    Fault("a threshold too low", "inside", "mechanisms.counts.selection:threshold", always(2), CITY,
           currency="epsilon"),
-    Fault("a threshold for one key of several", "inside", "mechanisms.selection:threshold",
+    Fault("a threshold for one key of several", "inside", "mechanisms.counts.selection:threshold",
           lambda original: lambda scale, delta, rows, keys: original(scale, delta, 1, 1), CITY,
           "unit", ONE_UNIT, currency="epsilon"),
-    Fault("a quantile's rate doubled", "inside", "mechanisms.noise:choose_quantiles",
+    Fault("a quantile's rate doubled", "inside", "mechanisms.sealed_noise:choose_quantiles",
           argument(5, "eta", _twice), RANKS),
-    Fault("a quantile's penalties doubled", "inside", "mechanisms.quantile:penalties",
+    Fault("a quantile's penalties doubled", "inside", "mechanisms.quantiles.quantile:penalties",
           result(_twice), RANKS),
-    Fault("a mode's rate doubled", "inside", "mechanisms.choosing:choose_modes",
+    Fault("a mode's rate doubled", "inside", "mechanisms.choices.choosing:choose_modes",
           argument(3, "eta", _twice), MODES),
-    Fault("a mode's counts doubled", "inside", "mechanisms.select:lattice",
+    Fault("a mode's counts doubled", "inside", "mechanisms.choices.select:lattice",
           result(lambda found: (found[0] * 2, found[1])), MODES),
     Fault("noise that follows the data far too small", "inside",
-          "mechanisms.admissible:SmoothWaring.scale", result(lambda scale: scale / 1000), SMOOTH,
+          "mechanisms.noise.admissible:SmoothWaring.scale", result(lambda scale: scale / 1000), SMOOTH,
           "unbounded", {"group": 1}, more=(plans.FOLLOWS,)),
-    Fault("a sensitivity that is not smooth", "inside", "mechanisms.smooth:smooth_sensitivity",
+    Fault("a sensitivity that is not smooth", "inside", "mechanisms.quantiles.smooth:smooth_sensitivity",
           result(lambda found: found / 1000), SMOOTH, "unbounded", {"group": 1},
           more=(plans.FOLLOWS,)),
-    Fault("the largest count at half its noise", "inside", "mechanisms.choosing:choose_largest",
+    Fault("the largest count at half its noise", "inside", "mechanisms.choices.choosing:choose_largest",
           argument(1, "eta", _twice), ("noisy_max",), part="choices"),
     Fault("answers above a bar at half their noise", "inside",
-          "mechanisms.sparse_vector:SparseVector.answer_scale", result(_half), ("above",),
+          "mechanisms.choices.sparse_vector:SparseVector.answer_scale", result(_half), ("above",),
           part="choices"),
     Fault("a bar at a tenth of its noise", "inside",
-          "mechanisms.sparse_vector:SparseVector.threshold_scale", result(lambda s: s / 10),
+          "mechanisms.choices.sparse_vector:SparseVector.threshold_scale", result(lambda s: s / 10),
           ("above",), part="choices"),
-    Fault("a price at half its noise", "inside", "mechanisms.choosing:choose_price",
+    Fault("a price at half its noise", "inside", "mechanisms.choices.choosing:choose_price",
           argument(2, "epsilon", _twice), ("auction",), part="choices"),
-    Fault("a price for the lowest bid", "inside", "mechanisms.select:rate",
+    Fault("a price for the lowest bid", "inside", "mechanisms.choices.select:rate",
           argument(0, "sensitivity", lambda _: 1), ("auction",), part="choices"),
 )  # fmt: skip
 PAID = (
@@ -369,10 +369,10 @@ PAID = (
     Fault("prices not checked, and rates doubled", "inside", CHECK, _no_check, RANKS,
           more=_and("a rate doubled in planning")),
     Fault("noise not held against its price", "inside",
-          "mechanisms.measuring:AddedNoise.covers", always(True), COUNTS,
+          "mechanisms.measurement_mechanisms:AddedNoise.covers", always(True), COUNTS,
           more=_and("a bound halved in planning")),
     Fault("a choice not held against its price", "inside",
-          "mechanisms.measuring:PermutedMode.covers", always(True), MODES,
+          "mechanisms.measurement_mechanisms:PermutedMode.covers", always(True), MODES,
           more=_and("a rate doubled in planning")),
 )  # fmt: skip
 
@@ -380,7 +380,7 @@ PAID = (
 # What is trusted whole
 
 WHOLE = (
-    Fault("released tables at half their noise", "inside", "mechanisms.linear:measure",
+    Fault("released tables at half their noise", "inside", "mechanisms.tables.linear:measure",
           argument(0, "jobs", lambda jobs: [replace(j, parameter=j.parameter / 2) for j in jobs]),
           part="releases"),
     Fault("a graph's bound halved", "inside", "privacy.graphs:graph_sensitivity",
@@ -388,8 +388,8 @@ WHOLE = (
     Fault("a ladder at twice its rate", "inside", "mechanisms.graph.ladder:draw",
           argument(2, "epsilon", _twice), part="graphs"),
     Fault("noise inside a lattice at half its scale", "inside",
-          "mechanisms.conditioned:add_conditioned", argument(2, "scale", _half), part="priors"),
-    Fault("a table drawn at twice its rate", "inside", "mechanisms.consistent:choose_table",
+          "mechanisms.noise.conditioned:add_conditioned", argument(2, "scale", _half), part="priors"),
+    Fault("a table drawn at twice its rate", "inside", "mechanisms.tables.consistent:choose_table",
           argument(3, "epsilon", _twice), part="priors"),
     Fault("a bound beside exact releases too small", "inside", "priors.sensitivity:bound",
           result(lambda b: replace(b, upper=b.upper / 2, lower=Fraction(0))), part="priors"),

@@ -101,7 +101,7 @@ def _unpaid_delta(mechanism: Any) -> Any:
 def _another_target(mechanism: Any) -> Any:
     if getattr(mechanism, "target", None) is None:
         return mechanism
-    share = _room("mechanisms.quantile").Share(Fraction(37, 100))
+    share = _room("mechanisms.quantiles.quantile").Share(Fraction(37, 100))
     return replace(mechanism, target=share)
 
 
@@ -183,7 +183,7 @@ def _second(change: Callable[[Any], Any]) -> Patch:
 
 
 def _nowhere(step: Any) -> Any:
-    return replace(step, place=_room("mechanisms.measuring").Place(most=step.place.most))
+    return replace(step, place=_room("mechanisms.measurement_mechanisms").Place(most=step.place.most))
 
 
 PLAN = "curator.plan:make_plan"
@@ -286,7 +286,7 @@ CHOSEN = (
 # What is made of noisy values
 
 AFTER = (
-    Fault("no margins", "outside", "mechanisms.margin:margin", always(0), (*COUNTS, *SUMS)),
+    Fault("no margins", "outside", "mechanisms.margins.margin:margin", always(0), (*COUNTS, *SUMS)),
     Fault("margins of another noise", "outside", "curator.estimate:_plain_margins",
           result(lambda found: [value * 3 for value in found]), (*COUNTS, *SUMS)),
     Fault("an estimate of something else", "outside", "curator.estimate:_scaled",

@@ -22,7 +22,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from postgres_place import DOMAINS, SECRET, assert_silent, count, exact, placed, table
 
 from adomnia.engines.interrupts import Interrupts, watched
-from adomnia.engines.postgres.engine import PostgreSQL, connections
+from adomnia.engines.postgres import connections
+from adomnia.engines.postgres.engine import PostgreSQL
 from adomnia.errors import MachineryError, PolicyError
 from adomnia.schema.domain import Categories, Grid
 from tests import postgres_server

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adomnia.engines.duckdb.engine import DuckDB, Kept, delimited
+from adomnia.engines.duckdb import delimited
+from adomnia.engines.duckdb.engine import DuckDB, Kept
 from adomnia.errors import AdomniaError, MachineryError, PolicyError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.sql.bind import bind

@@ -14,8 +14,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from adomnia.engines.interrupts import Interrupts, watched
+from adomnia.engines.spark import sessions
 from adomnia.engines.spark.dialect import SPARK
-from adomnia.engines.spark.engine import Spark, sessions
+from adomnia.engines.spark.engine import Spark
 from adomnia.errors import MachineryError, PolicyError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column

@@ -183,7 +183,8 @@ def _second(change: Callable[[Any], Any]) -> Patch:
 
 
 def _nowhere(step: Any) -> Any:
-    return replace(step, place=_room("mechanisms.measurement_mechanisms").Place(most=step.place.most))
+    room = _room("mechanisms.measurement_mechanisms")
+    return replace(step, place=room.Place(most=step.place.most))
 
 
 PLAN = "curator.plan:make_plan"

@@ -8,12 +8,12 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from adomnia.mechanisms.sealed_noise.first_integer import first
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from adomnia.mechanisms.counts.selection import threshold
 from adomnia.mechanisms.noise import laplace
+from adomnia.mechanisms.noise.first_integer import first
 
 
 def shown(scale, count, tau):

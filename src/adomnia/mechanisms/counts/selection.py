@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from adomnia.mechanisms.noise.exponential import enclose
-from adomnia.mechanisms.sealed_noise.first_integer import first
+from adomnia.mechanisms.noise.first_integer import first
 
 __all__ = ["threshold"]
 

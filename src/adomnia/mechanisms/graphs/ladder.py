@@ -16,8 +16,8 @@ import numpy as np
 
 from adomnia.mechanisms.noise import laplace
 from adomnia.mechanisms.noise.exponential import choose
+from adomnia.mechanisms.noise.first_integer import first
 from adomnia.mechanisms.randomness import Bits
-from adomnia.mechanisms.sealed_noise.first_integer import first
 
 __all__ = ["Ladder", "Rung", "draw", "height"]
 

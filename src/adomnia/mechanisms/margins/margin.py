@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.mechanisms.noise.exponential import enclose
+from adomnia.mechanisms.noise.first_integer import first
 from adomnia.mechanisms.noise.gaussian import mass
-from adomnia.mechanisms.sealed_noise.first_integer import first
 
 __all__ = ["WORK", "MarginUnit", "Noise", "margin"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from adomnia.mechanisms.noise.first_integer import first
 from adomnia.mechanisms.randomness import SYSTEM, Bits
-from adomnia.mechanisms.sealed_noise.first_integer import first
 
 __all__ = ["TAIL", "draw", "margin", "mean_size", "probability", "tail"]
 

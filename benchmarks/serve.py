@@ -48,7 +48,7 @@ from serve_load import (
 )
 
 import adomnia
-from adomnia.curator.policy import read_policy
+from adomnia.policy.policy import read_policy
 from adomnia.server.accounts import open_accounts
 
 ROOT = Path(__file__).resolve().parent.parent

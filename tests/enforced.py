@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import comb
 from typing import Any
 
-from adomnia.curator.plan import Plan
+from adomnia.curator.planning.plan import Plan
 from adomnia.curator.sealed_reads import read_sealed
 from adomnia.engines.engine import Request
 from adomnia.mechanisms.noisy_values import Measured

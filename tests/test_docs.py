@@ -16,7 +16,7 @@ from pyarrow import csv
 import adomnia
 from adomnia.cli.census import census_rows
 from adomnia.cli.main import cli
-from adomnia.curator.reader import SECTIONS
+from adomnia.policy.toml_reader import SECTIONS
 
 TOP = Path(__file__).parents[1]
 PAGES = ["README.md", *(f"docs/{path.name}" for path in sorted((TOP / "docs").glob("*.md")))]

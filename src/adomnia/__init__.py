@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from adomnia.curator.answer import Answer
+    from adomnia.curator.answers.answer import Answer
     from adomnia.curator.database import Database
-    from adomnia.curator.forecast import Forecast
-    from adomnia.curator.network import open_graph
+    from adomnia.curator.networks.network import open_graph
+    from adomnia.curator.query_plan import QueryPlan
     from adomnia.curator.session import Session
     from adomnia.errors import (
         AdomniaError,
@@ -34,11 +34,11 @@ __all__ = [
     "BudgetError",
     "CancelledError",
     "Database",
-    "Forecast",
     "LedgerError",
     "MachineryError",
     "NotAllowedError",
     "PolicyError",
+    "QueryPlan",
     "QuestionError",
     "ReusedKeyError",
     "Session",
@@ -49,11 +49,11 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Answer": ("adomnia.curator.answer", "Answer"),
+    "Answer": ("adomnia.curator.answers.answer", "Answer"),
     "Database": ("adomnia.curator.database", "Database"),
-    "Forecast": ("adomnia.curator.forecast", "Forecast"),
+    "QueryPlan": ("adomnia.curator.query_plan", "QueryPlan"),
     "Session": ("adomnia.curator.session", "Session"),
-    "open_graph": ("adomnia.curator.network", "open_graph"),
+    "open_graph": ("adomnia.curator.networks.network", "open_graph"),
     "open_holders": ("adomnia.server.holders.together", "open_holders"),
 }
 

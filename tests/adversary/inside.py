@@ -133,7 +133,7 @@ DISTANCES = (
           COUNTS, "unit", ONE_UNIT, currency="rho"),
     Fault("any table taken as one row", "inside", "privacy.sensitivity:_any_two",
           argument(2, "most", lambda _: 1), (*COUNTS, *SUMS), "free-lunch"),
-    Fault("one bit of a sum taken as one step", "inside", "curator.pricing:_by_domain",
+    Fault("one bit of a sum taken as one step", "inside", "curator.planning.pricing:_by_domain",
           lambda _: lambda contribution, table: contribution, SUMS, "bit",
           more=(("privacy.proposal:contribution_of", proposals._proposed("Clamped", bit=1)),
                 ("engines.sql.components:_bit", always(0)))),
@@ -145,9 +145,9 @@ DISTANCES = (
     Fault("rows that change counted once", "inside", "privacy.neighbors:Neighbors.moves",
           lambda _: property(lambda self: self.touched), ("noisy_max", "above"), "bounded",
           part="choices"),
-    Fault("the policy's group not read", "inside", "curator.policy:_neighbors",
+    Fault("the policy's group not read", "inside", "policy.policy:_neighbors",
           result(lambda found: replace(found, group=1)), COUNTS, "unbounded", {"group": 3}),
-    Fault("the policy's neighbours not read", "inside", "curator.policy:_neighbors",
+    Fault("the policy's neighbours not read", "inside", "policy.policy:_neighbors",
           result(lambda found: replace(found, relation="attribute")), (*FILTERS, *GROUPS),
           "bounded"),
 )  # fmt: skip
@@ -290,7 +290,7 @@ def _event(change: Callable[[Any], Any]) -> Patch:
 
 SMOOTH = ("SELECT MEDIAN(age) FROM people", "SELECT MEDIAN(income) FROM people",
           "SELECT MAX(age) FROM people")  # fmt: skip
-CHECK = "curator.pricing:check_prices"
+CHECK = "curator.planning.pricing:check_prices"
 CITY = ("SELECT city, COUNT(*) FROM people GROUP BY city",)
 NOISE = (
     Fault("Laplace noise at half its scale", "inside", "mechanisms.sealed_noise:add_laplace",

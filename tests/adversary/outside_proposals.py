@@ -98,14 +98,14 @@ PROPOSALS = (
           _proposed("DistinctValues", most=1), DISTINCT),
     Fault("units counted where rows are protected", "outside", PROPOSED,
           _other("DistinctValues", lambda room, _: room.DistinctUnits(
-              _room("queries.present").TRUE)), DISTINCT),
+              _room("queries.unit_counts").TRUE)), DISTINCT),
     Fault("different values in the place of units", "outside", PROPOSED,
           _other("DistinctUnits", lambda room, _: room.DistinctValues(
               _room("queries.expression").Column("age", None), 1)),
           ("SELECT COUNT(DISTINCT pid) FROM people",
            "SELECT sex, COUNT(DISTINCT pid) FROM people GROUP BY 1"), "unit"),
-    Fault("every unit taken as present", "outside", "queries.present:present",
-          lambda _: lambda expr, unit: _room("queries.present").TRUE,
+    Fault("every unit taken as present", "outside", "queries.unit_counts:present",
+          lambda _: lambda expr, unit: _room("queries.unit_counts").TRUE,
           ("SELECT COUNT(DISTINCT pid) FROM people", *DISTINCT), "unit"),
     Fault("ranks in half the range", "outside", PROPOSED,
           _proposed("Ranked", high=lambda r: (r.low + r.high) // 2), RANKS),

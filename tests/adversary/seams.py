@@ -461,9 +461,9 @@ SEAMS: dict[str, Made] = {
 
 IMPORTERS = (
     "adomnia.curator.database",
-    "adomnia.curator.network",
-    "adomnia.curator.publish",
-    "adomnia.curator.consistent",
+    "adomnia.curator.networks.network",
+    "adomnia.curator.releases.release",
+    "adomnia.curator.releases.consistent",
     "adomnia.marginals.release",
     "adomnia.priors.chi_squared",
 )

@@ -18,7 +18,7 @@ import pytest
 
 from adomnia.cli import show
 from adomnia.cli.why import find_notes
-from adomnia.curator.policy import read_policy
+from adomnia.policy.policy import read_policy
 
 BY_SEX = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 

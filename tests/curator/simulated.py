@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from adomnia.curator.answer import tabulate
-from adomnia.curator.plan import Asked, Plan, make_plan
-from adomnia.curator.policy import Policy
+from adomnia.curator.answers.answer import tabulate
+from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
 from adomnia.mechanisms.margins.margin import Noise
 from adomnia.mechanisms.noise import gaussian, laplace
 from adomnia.mechanisms.noisy_values import Measured, Noisy
 from adomnia.mechanisms.randomness import Bits
+from adomnia.policy.policy import Policy
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.queries.expression import Column
@@ -53,7 +53,7 @@ def policy(neighbors: Neighbors) -> Policy:
 def planned(sql: str, neighbors: Neighbors = ROW, **asked: str) -> Plan:
     """The plan of a statement about the table t."""
     question = bind(sql, TABLE, (*ATTRIBUTES, "p"))
-    loss = Asked(**{name: Fraction(value) for name, value in asked.items()})
+    loss = LossRequest(**{name: Fraction(value) for name, value in asked.items()})
     return make_plan(question, policy(neighbors), loss)
 
 

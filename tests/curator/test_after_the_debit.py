@@ -19,7 +19,7 @@ from hypothesis import strategies as some
 from town import Town, write_people
 
 import adomnia
-from adomnia.curator.publish import METHODS
+from adomnia.curator.releases.release import METHODS
 from adomnia.marginals import release
 
 AMOUNTS = ("1/1000000", "1/1000", "1", "80", "10000", "1000000")

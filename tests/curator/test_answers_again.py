@@ -168,13 +168,13 @@ def test_groups_selected_twice_are_not_mixed(town: Town) -> None:
     analyst.ask(ask.format("SUM(income)"), 2)
     from dataclasses import replace
 
-    from adomnia.curator.plan import Asked, make_plan
-    from adomnia.curator.reuse import reuse
+    from adomnia.curator.answers.reuse import reuse
+    from adomnia.curator.planning.plan import LossRequest, make_plan
     from adomnia.privacy.loss import exact
 
     memory = database.desk.memory("curator", database.desk.version())
     both = database.bind(ask.format("SUM(age), SUM(income)"))
-    plan = make_plan(both, database.desk.policy, Asked(exact(2)))
+    plan = make_plan(both, database.desk.policy, LossRequest(exact(2)))
     assert reuse(plan, memory) is not None  # the same groups were selected both times
 
     class Mixed:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from adomnia.curator.policy import Audit, Policy, read_policy
 from adomnia.errors import PolicyError
+from adomnia.policy.policy import Audit, Policy, read_policy
 
 POLICY = """[data]
 source = "people.csv"

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from adomnia.curator.database import open_database
-from adomnia.curator.policy import read_policy
 from adomnia.curator.rehearsed import TARGET, counting, made_up, rehearsal, subset_counting
 from adomnia.errors import BudgetError, LedgerError, PolicyError
+from adomnia.policy.policy import read_policy
 
 POLICY = """[data]
 source = "people.csv"

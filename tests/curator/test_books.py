@@ -12,9 +12,9 @@ import pytest
 
 import adomnia
 from adomnia.cli.main import main
-from adomnia.curator.books import dataset_of, open_journal, spending
-from adomnia.curator.policy import read_policy
+from adomnia.curator.ledger_view import dataset_of, open_journal, spending
 from adomnia.errors import PolicyError
+from adomnia.policy.policy import read_policy
 
 POLICY = """[data]
 source = "{source}"

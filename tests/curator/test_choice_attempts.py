@@ -11,7 +11,7 @@ import pytest
 from town import Town, policy_text
 
 import adomnia
-from adomnia.curator import selecting
+from adomnia.curator import selections
 from adomnia.curator.watch import Watch
 from adomnia.errors import BudgetError, CancelledError, QuestionError
 from adomnia.mechanisms.choices.noisy_max import noisy_max_gap
@@ -33,7 +33,7 @@ def test_an_auction_has_no_more_prices_than_there_may_be_conditions(
     town: Town, monkeypatch
 ) -> None:
     analyst = town.open("epsilon = 9").session()
-    monkeypatch.setattr(selecting, "_pay", lambda *_: pytest.fail("2,000 prices take 14 s"))
+    monkeypatch.setattr(selections, "_pay", lambda *_: pytest.fail("2,000 prices take 14 s"))
     with pytest.raises(QuestionError):
         analyst.auction("income", list(range(1, 2001)), 1)
 

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from town import Town, policy_text, write_people
 
 from adomnia.cli.main import cli
-from adomnia.curator.policy import read_policy
 from adomnia.errors import PolicyError, QuestionError
+from adomnia.policy.policy import read_policy
 
 LUNCH = 'epsilon = 100000\nneighbors = "free-lunch"\nmost = {}'
 
@@ -168,14 +168,14 @@ def test_neither_exact_releases_nor_graphs_go_with_it(town: Town, more: str) -> 
 
 
 def test_nothing_but_questions_is_answered(town: Town) -> None:
-    from adomnia.curator.publish import Order, prospect
+    from adomnia.curator.releases.release import ReleaseSpec, prospect
     from adomnia.privacy.loss import Loss
     from adomnia.server.holders.joint import joint_plan
 
     database = town.open(LUNCH.format(1000))
     desk = database.session().desk
     with pytest.raises(PolicyError, match="tables are not released with free-lunch"):
-        prospect(desk, Order(Loss.pure(Fraction(1)), ways=1))
+        prospect(desk, ReleaseSpec(Loss.pure(Fraction(1)), ways=1))
     with pytest.raises(PolicyError, match="exact releases do not go with free-lunch"):
         database.add_prior("SELECT COUNT(*) FROM people")
     with pytest.raises(PolicyError, match="holders do not answer together with free-lunch"):

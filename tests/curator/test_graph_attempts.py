@@ -340,7 +340,7 @@ def test_the_debit_is_there_before_the_files_are_read(club, monkeypatch):
         spent.append(network.budget()["data"]["spent"])
         raise ValueError("0 1")
 
-    monkeypatch.setattr("adomnia.curator.network.read_graph", read)
+    monkeypatch.setattr("adomnia.curator.networks.network.read_graph", read)
     for _ in range(2):  # what was not answered is paid again
         with pytest.raises(adomnia.errors.MachineryError) as caught:
             network.session().ask("edges", 1)
@@ -442,7 +442,7 @@ def test_a_group_that_the_policy_protects_is_protected_in_the_graph(club):
 def test_an_exact_release_costs_a_graph_the_same_before_and_after(club, declared):
     """The nodes are the rows of the table: with their numbers public, two of them move at once.
 
-    Asked before the release, the question is re-priced to 2; asked after it, it costs 1.
+    LossRequest before the release, the question is re-priced to 2; asked after it, it costs 1.
     """
     prior = f'\n[[prior]]\nsql = "{BY_PARTY}"' if declared else ""
     path = club.policy(NODE, more=TABLE + prior)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import adomnia
-from adomnia.curator.graph_promise import GraphPromise
+from adomnia.curator.networks.graph_promise import GraphPromise
 from adomnia.errors import BudgetError
 from adomnia.privacy.growth import UNBOUNDED
 

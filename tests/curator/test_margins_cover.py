@@ -152,7 +152,7 @@ def test_the_combination_bounds_sums_of_draws(confidence: float, terms: int) -> 
 
 def test_a_rank_has_no_margin_in_values() -> None:
     plan = planned("SELECT MAX(x) - MIN(x) AS spread, MEDIAN(x) AS m FROM t", epsilon="1")
-    from adomnia.curator.answer import tabulate
+    from adomnia.curator.answers.answer import tabulate
     from adomnia.mechanisms.noisy_values import Measured, Noisy
 
     one = np.ones(1, np.int64)

@@ -17,14 +17,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adomnia.curator.desk import _table
-from adomnia.curator.plan import Asked, make_plan
-from adomnia.curator.policy import read_policy
+from adomnia.curator.planning.mechanism_choice import QuantileContext
+from adomnia.curator.planning.plan import LossRequest, make_plan
 from adomnia.curator.sealed_reads import read_sealed
-from adomnia.curator.source import engine_of
-from adomnia.curator.steps import Scene
+from adomnia.curator.sources import engine_of
+from adomnia.curator.table_backend import _table
 from adomnia.mechanisms import measurement_mechanisms
 from adomnia.mechanisms.unseal import unseal
+from adomnia.policy.policy import read_policy
 from adomnia.privacy.contribution import Tally
 from adomnia.privacy.reads import CellTotals
 from adomnia.queries.measurement import Counts
@@ -61,7 +61,7 @@ class Neighbourhood:
     def plan(self, sql: str):
         table = _table(self.policy, dict.fromkeys(COLUMNS, ""))
         question = bind(sql, table, COLUMNS)
-        return table, make_plan(question, self.policy, Asked(Fraction(6)))
+        return table, make_plan(question, self.policy, LossRequest(Fraction(6)))
 
     def engine(self, rows):
         self.file += 1
@@ -187,7 +187,7 @@ def test_no_neighbour_moves_further_than_is_paid(tmp_path: Path, privacy: str, s
                 released(plan, table, engine)
             one, other = seen
             if isinstance(one, dict):
-                allowed = Scene.of(plan.question, town.policy, None).steps
+                allowed = QuantileContext.of(plan.question, town.policy, None).steps
                 assert steps_between(one, other) <= (allowed or 0)
             else:
                 assert np.abs(one - other).sum() <= plan.steps[0].sensitivity.l1

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import adomnia
-from adomnia.curator.policy import read_policy
 from adomnia.errors import BudgetError, NotAllowedError, PolicyError, QuestionError
+from adomnia.policy.policy import read_policy
 
 NODES = "id,party\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(40))
 GRAPH = '[graph]\nedges = "edges.txt"\nnodes = "nodes.csv"\nkey = "id"\n'
@@ -27,7 +27,7 @@ class Club:
         self.edges = sorted(pair for pair in pairs if pair[0] != pair[1])
         self.write([*self.edges, (3, 3), self.edges[0], (5, 4000), (-7, 2)])
         (folder / "nodes.csv").write_text(NODES)
-        self.opened: list[adomnia.curator.network.Network] = []
+        self.opened: list[adomnia.curator.networks.network.Network] = []
 
     def write(self, edges: list[tuple[int, int]]) -> None:
         lines = "".join(f"{a} {b}\n" for a, b in edges)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from town import Town, policy_text
 
 import adomnia
-from adomnia.curator.policy import read_policy
+from adomnia.policy.policy import read_policy
 
 GOOD = policy_text(
     'epsilon = 4.0\ndelta = 1e-6\nneighbors = "unbounded"\nunit = "person_id"\nmax_rows = 5',

@@ -17,7 +17,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from adomnia.cli.main import main
-from adomnia.curator.source import engine_of
+from adomnia.curator.sources import engine_of
 from adomnia.errors import PolicyError
 from tests import postgres_server
 

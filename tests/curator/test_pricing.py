@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from town import Town
 
-from adomnia.curator import plan as planning
-from adomnia.curator import selecting, steps
+from adomnia.curator import selections
 from adomnia.curator import session as asking
+from adomnia.curator.planning import mechanism_choice
+from adomnia.curator.planning import plan as planning
 from adomnia.errors import MachineryError
 from adomnia.mechanisms.margins.margin import Noise
 from adomnia.mechanisms.measurement_mechanisms import AddedNoise, Measuring, Place
@@ -110,9 +111,9 @@ def test_a_choice_priced_for_fewer_rows_is_refused(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = town.open(f"epsilon = 1000\n{UNIT}").session()
-    made = selecting.LargestCount
+    made = selections.LargestCount
     monkeypatch.setattr(
-        selecting, "LargestCount", lambda counts, paid, rows, most: made(counts, paid, 1, most)
+        selections, "LargestCount", lambda counts, paid, rows, most: made(counts, paid, 1, most)
     )
     with pytest.raises(MachineryError, match="priced below"):
         session.noisy_max(["age < 30", "age >= 30"], 1)
@@ -185,7 +186,7 @@ def test_keys_are_selected_by_a_count(town: Town, monkeypatch: pytest.MonkeyPatc
 
 def test_a_quantile_aims_at_what_is_priced(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
     session = town.open("epsilon = 1000").session()
-    monkeypatch.setattr(steps, "aimed_at", lambda *said: Share(Fraction(37, 100)))
+    monkeypatch.setattr(mechanism_choice, "aimed_at", lambda *said: Share(Fraction(37, 100)))
     for sql in ("SELECT MEDIAN(age) FROM people", "SELECT MAX(age) FROM people"):
         with pytest.raises(MachineryError, match="priced below"):
             session.ask(sql, 1)

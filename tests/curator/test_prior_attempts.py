@@ -21,8 +21,8 @@ import pytest
 
 import adomnia
 from adomnia.curator import spend as spending
-from adomnia.curator.derived import Derived
-from adomnia.curator.plan import Asked, Plan
+from adomnia.curator.planning.plan import LossRequest, Plan
+from adomnia.curator.planning.strategy import Derived
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
 from adomnia.mechanisms.measurement_mechanisms import Measuring
 from adomnia.mechanisms.tables.consistent import distances, unit
@@ -81,7 +81,7 @@ def digits(count: int) -> str:
 
 
 def plan(database: adomnia.Database, sql: str, **offer: Fraction) -> Plan:
-    return database.session()._plan(sql, Asked(**(offer or {"epsilon": ONE})))
+    return database.session()._plan(sql, LossRequest(**(offer or {"epsilon": ONE})))
 
 
 def spent(database: adomnia.Database) -> Fraction:

@@ -12,11 +12,11 @@ import pytest
 from town import Town
 
 import adomnia
-from adomnia.curator.promise import Promise
-from adomnia.curator.publish import Order, prospect, publish
+from adomnia.curator.releases.release import ReleaseSpec, prospect, publish
 from adomnia.errors import BudgetError, LedgerError, MachineryError
 from adomnia.ledger import reserve as ledger
 from adomnia.ledger.entry import Record
+from adomnia.policy.promise import Promise
 from adomnia.privacy.events import Laplace
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
@@ -59,7 +59,7 @@ def use_all(database: adomnia.Database, *but: str) -> None:
 
 def release(analyst) -> None:
     """A table by two attributes, of at most `max_rows` rows of a unit, whatever its groups."""
-    order = Order(Loss.concentrated(Fraction(1, 2)), marginals=(("sex", "region"),))
+    order = ReleaseSpec(Loss.concentrated(Fraction(1, 2)), marginals=(("sex", "region"),))
     publish(analyst.desk, prospect(analyst.desk, order), analyst.payer())
 
 

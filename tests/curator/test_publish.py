@@ -13,8 +13,8 @@ import pytest
 from town import Town
 
 import adomnia
-from adomnia.curator import folder
-from adomnia.curator.folder import write_folder
+from adomnia.curator.releases import release_folder
+from adomnia.curator.releases.release_folder import write_folder
 from adomnia.errors import BudgetError, MachineryError, QuestionError
 from adomnia.report.released import released_page
 
@@ -123,7 +123,7 @@ def test_a_full_disk_leaves_no_half_folder(town: Town, tmp_path: Path, monkeypat
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(folder, "_write_parquet", full)
+    monkeypatch.setattr(release_folder, "_write_parquet", full)
     with pytest.raises(MachineryError, match="No space left"):
         write_folder(made, tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -11,7 +11,7 @@ from town import Town, policy_text
 
 import adomnia
 from adomnia.cli.main import cli
-from adomnia.curator.plan import Asked, make_plan
+from adomnia.curator.planning.plan import LossRequest, make_plan
 from adomnia.errors import BudgetError, QuestionError
 from adomnia.mechanisms.noise.admissible import SmoothLaplace, SmoothWaring
 
@@ -126,7 +126,7 @@ def test_noise_that_follows_the_data_is_split_over_the_rows_that_move(
     town: Town, privacy: str, keys: str, steps: int
 ) -> None:
     analyst = town.open(f"epsilon = 1000\ndelta = 0.1\n{privacy}").session()
-    asked = Asked(Fraction(6), None, Fraction(1, 10**6), "value")
+    asked = LossRequest(Fraction(6), None, Fraction(1, 10**6), "value")
     (rivals,) = make_plan(analyst.bind(LEAST + keys), analyst.desk.policy, asked).rivals
     assert rivals is not None
     assert rivals.epsilon == Fraction(6, steps)

@@ -16,7 +16,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import adomnia
-from adomnia.curator.source import engine_of
+from adomnia.curator.sources import engine_of
 from adomnia.errors import PolicyError
 from tests import spark_session
 

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from town import Town
 
 from adomnia.cli.plan import plan as plan_verb
-from adomnia.curator.policy import read_policy
 from adomnia.errors import PolicyError
+from adomnia.policy.policy import read_policy
 from adomnia.server.holders.joint import digest_of, plan_for
 
 UNIT = 'epsilon = 1e6\nunit = "person_id"\nmax_rows = 5\n'

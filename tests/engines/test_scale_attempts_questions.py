@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 
 from sources import ENGINES
 
-from adomnia.curator.source import engine_of
+from adomnia.curator.sources import engine_of
 from adomnia.engines.interrupts import Interrupts, watched
 from adomnia.engines.postgres.connections import place
 from adomnia.engines.spark.sessions import address

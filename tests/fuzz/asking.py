@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import adomnia
-from adomnia.curator.answer import tabulate
-from adomnia.curator.plan import Asked, Plan, make_plan
+from adomnia.curator.answers.answer import tabulate
+from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
 from adomnia.errors import AdomniaError
 from adomnia.mechanisms import measurement_mechanisms
 from adomnia.mechanisms.margins.margin import Noise
@@ -129,7 +129,7 @@ def put(database: adomnia.Database, sql: str, tally: Tally) -> None:
     if question.public:
         assert cost.epsilon == 0
         return
-    plan = make_plan(question, database.policy, Asked(Fraction(EPSILON)))
+    plan = make_plan(question, database.policy, LossRequest(Fraction(EPSILON)))
     assert bool(plan.event.__dict__) == (cost.epsilon > 0)
     compare(database, plan, seen, answer, tally)
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from sources import from_database, from_postgres
 
-import adomnia.curator.plan  # noqa: F401 (all that a fault may be planted in is imported)
+import adomnia.curator.planning.plan  # noqa: F401 (all that a fault may be planted in is imported)
 from adomnia.engines.engine import Request
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.unseal import unseal
@@ -32,11 +32,11 @@ from adomnia.queries import operations, patterns, ranges
 from adomnia.queries.expression import Column, Constant
 from adomnia.queries.measurement import Counts, Moments, Sum
 from adomnia.queries.operations import OPERATIONS, call, constant
-from adomnia.queries.present import TRUE
 from adomnia.queries.ranges import Number, Text
 from adomnia.queries.sql import aggregates
 from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import Strategy, plan_measurements
+from adomnia.queries.unit_counts import TRUE
 from adomnia.schema.domain import Categories, Grid
 from adomnia.schema.table import Attribute, PublicTable, Table
 

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import adomnia
-from adomnia.curator.plan import Asked, make_plan
-from adomnia.curator.publish import Order, _mechanism, prospect
+from adomnia.curator.planning.plan import LossRequest, make_plan
+from adomnia.curator.releases.release import ReleaseSpec, _mechanism, prospect
 from adomnia.mechanisms.choices.choice_mechanisms import AboveBar, AuctionPrice, LargestCount
 from adomnia.mechanisms.mechanism import Mechanism
 from adomnia.privacy import events
@@ -62,19 +62,19 @@ def planned(database: adomnia.Database) -> Iterator[Mechanism[Any]]:
     """One of every kind."""
     policy = database.policy
     for sql in STATEMENTS:
-        for asked in (Asked(Fraction(1)), Asked(None, Fraction(1, 2))):
+        for asked in (LossRequest(Fraction(1)), LossRequest(None, Fraction(1, 2))):
             yield from make_plan(database.bind(sql), policy, asked).mechanisms
     yield from make_plan(
         database.bind("SELECT MIN(age) FROM people"),
         policy,
-        Asked(Fraction(6), None, Fraction(1, 10**6), "value"),
+        LossRequest(Fraction(6), None, Fraction(1, 10**6), "value"),
     ).mechanisms
     counts = Counts((None, database.bind("SELECT COUNT(*) FROM people WHERE age > 9").where))
     yield LargestCount(counts, Fraction(1), 1)
     yield AboveBar(counts, Fraction(1), 1, bar=30, cutoff=1)
     yield AuctionPrice(counts, Fraction(1), 1, prices=(3, 5))
     for method in ("microdata", "fourier"):
-        order = Order(Loss.pure(Fraction(1)), marginals=(("sex",),), method=method)
+        order = ReleaseSpec(Loss.pure(Fraction(1)), marginals=(("sex",),), method=method)
         yield _mechanism(database.desk, prospect(database.desk, order), None)
 
 

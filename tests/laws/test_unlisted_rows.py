@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import adomnia
-from adomnia.curator.derived_noise import DerivedNoise
-from adomnia.curator.plan import Asked
+from adomnia.curator.planning.plan import LossRequest
+from adomnia.curator.planning.strategy_noise import StrategyNoise
 from adomnia.mechanisms.unseal import unseal
 from adomnia.priors.lattice.kernel import eliminate
 
@@ -56,12 +56,12 @@ def opened(folder: Path, rows: list[tuple[str, ...]], neighbors: str) -> adomnia
 def vectors(database: adomnia.Database, sql: str) -> list[tuple[object, np.ndarray]]:
     """Every mechanism of the plan, and the exact values that it adds noise to."""
     found = []
-    for mechanism in database.session()._plan(sql, Asked(epsilon=Fraction(1))).mechanisms:
+    for mechanism in database.session()._plan(sql, LossRequest(epsilon=Fraction(1))).mechanisms:
         if mechanism.reads is None:
             continue
         (sealed,) = database.desk.read([mechanism.reads])
         values = np.asarray(unseal(sealed)).reshape(-1).astype(object)
-        way = mechanism.way if isinstance(mechanism, DerivedNoise) else None
+        way = mechanism.way if isinstance(mechanism, StrategyNoise) else None
         places = None if way is None or way.places is None else list(way.places)
         found.append((mechanism, values if places is None else values[places]))
     return found
@@ -85,6 +85,6 @@ def test_noise_covers_every_move(tmp_path: Path, change: str, neighbors: str):
 
 def judge(mechanism, move: np.ndarray) -> None:
     assert sum(abs(int(x)) for x in move) <= mechanism.event.sensitivity
-    basis = mechanism.way.measured.basis if isinstance(mechanism, DerivedNoise) else None
+    basis = mechanism.way.measured.basis if isinstance(mechanism, StrategyNoise) else None
     if basis is not None:
         assert eliminate(basis.toarray().T, [int(x) for x in move]).solvable

@@ -12,11 +12,11 @@ import psycopg
 import pytest
 
 from adomnia.cli.main import main
-from adomnia.curator.books import copy_ledger, list_entries, spending, verify_ledger
 from adomnia.curator.database import Database
-from adomnia.curator.policy import Policy, read_policy
+from adomnia.curator.ledger_view import copy_ledger, list_entries, spending, verify_ledger
 from adomnia.errors import BudgetError, LedgerError, PolicyError
 from adomnia.ledger.stores.sqlite_journal import SqliteJournal
+from adomnia.policy.policy import Policy, read_policy
 from tests.postgres_server import shared
 
 SECRET = "sesame"

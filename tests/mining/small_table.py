@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import adomnia
-from adomnia.curator.answer import tabulate
-from adomnia.curator.plan import Asked, make_plan
+from adomnia.curator.answers.answer import tabulate
+from adomnia.curator.planning.plan import LossRequest, make_plan
 from adomnia.privacy.loss import exact
 from tests.enforced import released
 
@@ -79,4 +79,4 @@ class Unbooked:
         return self._measured[place]
 
     def _make(self, sql: str, epsilon: Any) -> Any:
-        return make_plan(self.desk.bind(sql), self.desk.policy, Asked(epsilon))
+        return make_plan(self.desk.bind(sql), self.desk.policy, LossRequest(epsilon))

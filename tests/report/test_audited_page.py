@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from adomnia.audit.finding import Finding, Rate
-from adomnia.curator.policy import Audit, read_policy
 from adomnia.errors import QuestionError
+from adomnia.policy.policy import Audit, read_policy
 from adomnia.privacy.composition import Budget
 from adomnia.report.audited import Audited, audit_page, write_audit
 from adomnia.report.curves import Axis, Line, curves, gauge, standalone

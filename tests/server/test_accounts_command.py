@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from lodge import command, write_people
 
-from adomnia.curator.policy import read_policy
+from adomnia.policy.policy import read_policy
 from adomnia.server.accounts import Person, open_accounts
 
 

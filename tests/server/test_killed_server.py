@@ -19,8 +19,8 @@ import psycopg
 import pytest
 from lodge import SECRETS, lodging, process
 
-from adomnia.curator.books import receipt
 from adomnia.curator.database import open_database
+from adomnia.curator.ledger_view import receipt
 from adomnia.privacy import events
 from tests.free_port import free_port
 

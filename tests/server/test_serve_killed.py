@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 from lodge import SECRETS, lodging, process
 
-from adomnia.curator.books import receipt
 from adomnia.curator.database import open_database
+from adomnia.curator.ledger_view import receipt
 
 CLIENTS, EPSILON = 6, Fraction(1, 100)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from adomnia.cli import options, show
-from adomnia.curator.policy import Policy, read_policy
 from adomnia.errors import QuestionError
+from adomnia.policy.policy import Policy, read_policy
 
 if TYPE_CHECKING:
     from adomnia.server.accounts import Accounts

@@ -61,7 +61,7 @@ def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | floa
         raise QuestionError(
             "questions about a graph take no --delta and no --error", "leave it out"
         )
-    from adomnia.curator.network import open_graph  # noqa: PLC0415 (only for graphs)
+    from adomnia.curator.networks.network import open_graph  # noqa: PLC0415 (only for graphs)
 
     with open_graph(policy) as network:
         session = network.session(asked.pop("analyst"))  # type: ignore[arg-type]

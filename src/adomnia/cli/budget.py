@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import click
 
 from adomnia.cli import options, show
-from adomnia.curator.books import spending
-from adomnia.curator.policy import read_policy
+from adomnia.curator.ledger_view import spending
+from adomnia.policy.policy import read_policy
 
 __all__ = ["budget", "rows"]
 

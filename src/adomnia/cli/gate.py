@@ -18,7 +18,7 @@ from adomnia.cli import show
 from adomnia.cli.audit.disclosure import relation, terms_of
 from adomnia.curator.audited import Coded, own_columns
 from adomnia.curator.database import Database
-from adomnia.curator.publish import CONSISTENT, Prospect
+from adomnia.curator.releases.release import CONSISTENT, ReleasePlan
 from adomnia.errors import NotAllowedError, QuestionError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class _Judged:
 
 
 def pass_gate(
-    database: Database, planned: Prospect, analyst: str | None, form: str, asked: bool
+    database: Database, planned: ReleasePlan, analyst: str | None, form: str, asked: bool
 ) -> None:
     """Refuse a planned release, or warn, where it would disclose more than the policy allows.
 
@@ -66,7 +66,7 @@ def pass_gate(
         )
 
 
-def _judge(database: Database, planned: Prospect) -> _Judged:
+def _judge(database: Database, planned: ReleasePlan) -> _Judged:
     audit = database.policy.audit
     if not audit.public or audit.sensitive is None:
         raise QuestionError(
@@ -87,7 +87,7 @@ def _judge(database: Database, planned: Prospect) -> _Judged:
 
 
 def _tables(
-    planned: Prospect, public: tuple[str, ...], sensitive: str
+    planned: ReleasePlan, public: tuple[str, ...], sensitive: str
 ) -> dict[tuple[str, ...], float]:
     """Tables of public attributes and the sensitive one that follow, with the least noise of each.
 
@@ -121,7 +121,7 @@ def _expected(
     return report.readings["planned"][0].found
 
 
-def _scale(planned: Prospect, subset: tuple[int, ...]) -> float:
+def _scale(planned: ReleasePlan, subset: tuple[int, ...]) -> float:
     """The scale of Laplace noise as wide as that of the table's cells, before they are fitted.
 
     The paper's methods promise no deviation of a cell: there it is that of tables counted one by

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adomnia.cli import options, show
-from adomnia.curator.books import exact_text, list_entries, receipt, verify_ledger
-from adomnia.curator.policy import Policy, read_policy
+from adomnia.curator.ledger_view import exact_text, list_entries, receipt, verify_ledger
+from adomnia.policy.policy import Policy, read_policy
 
 if TYPE_CHECKING:
-    from adomnia.curator.books import Entry
+    from adomnia.curator.ledger_view import Entry
 
 __all__ = ["ledger"]
 

@@ -11,7 +11,7 @@ import click
 from adomnia.cli import options, show
 from adomnia.cli.ask import read_sql
 from adomnia.curator.database import open_database
-from adomnia.curator.forecast import Forecast
+from adomnia.curator.query_plan import QueryPlan
 from adomnia.errors import QuestionError
 
 __all__ = ["plan"]
@@ -57,7 +57,7 @@ def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | floa
     asked.pop("error")  # it is about quantiles
     if asked.pop("margin") is not None or asked.pop("delta") is not None:
         raise QuestionError("a graph is planned with --epsilon or --rho", "give one of them")
-    from adomnia.curator.network import open_graph  # noqa: PLC0415 (only for graphs)
+    from adomnia.curator.networks.network import open_graph  # noqa: PLC0415 (only for graphs)
 
     with open_graph(policy) as network:
         found = network.session().plan(question, **asked)  # type: ignore[arg-type]
@@ -71,7 +71,7 @@ def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | floa
     click.echo("nothing was spent")
 
 
-def _print(found: Forecast) -> None:
+def _print(found: QueryPlan) -> None:
     screen = show.console()
     rows = [(n, _margin(value, found.margin_units[n])) for n, value in found.margins.items()]
     screen.print(show.table(["column", f"margin ({found.confidence * 100:g} %)"], rows, [1]))
@@ -114,7 +114,7 @@ def _worth(worth: Mapping[str, Any]) -> str:
     return told
 
 
-def _against_rows(found: Forecast) -> str:
+def _against_rows(found: QueryPlan) -> str:
     """What it costs to protect all rows of a unit together."""
     unit, ratio = found.row_level["unit"], found.row_level["ratio"]
     most = "up to " if len(found.steps) > 1 else ""

@@ -9,7 +9,7 @@ import click
 from adomnia.cli import options, show
 from adomnia.cli.ask import read_sql
 from adomnia.curator.database import open_database
-from adomnia.curator.exposure import Exposure
+from adomnia.curator.determined_cells import DeterminedCells
 from adomnia.errors import CheckError
 
 __all__ = ["prior"]
@@ -129,7 +129,7 @@ def list_priors(policy: str, form: str) -> None:
         _print(found)
 
 
-def _print(found: Exposure) -> None:
+def _print(found: DeterminedCells) -> None:
     screen = show.console()
     screen.print(show.table(HEADINGS, map(_row, found.releases), [0, 3]))
     fixed = found.determined

@@ -10,8 +10,8 @@ import click
 from adomnia.cli import options, show
 from adomnia.cli.gate import pass_gate
 from adomnia.curator.database import open_database
-from adomnia.curator.folder import refuse_taken, write_folder
-from adomnia.curator.publish import CONSISTENT, METHODS, Prospect, Publication, named
+from adomnia.curator.releases.release import CONSISTENT, METHODS, Publication, ReleasePlan, named
+from adomnia.curator.releases.release_folder import refuse_taken, write_folder
 from adomnia.errors import QuestionError
 from adomnia.report.released import released_page
 
@@ -95,7 +95,7 @@ def _watch(advance: Callable[[float], None]) -> Callable[[str, float], None]:
     return say
 
 
-def _print_plan(planned: Prospect, form: str) -> None:
+def _print_plan(planned: ReleasePlan, form: str) -> None:
     facts = planned.to_json()
     if form == "json":
         show.json_text(facts)

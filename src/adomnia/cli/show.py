@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.curator.answer import Answer
+from adomnia.curator.answers.answer import Answer
 from adomnia.privacy.loss import written as amount
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.curator.desk import Desk
-from adomnia.curator.sides import MOST_VALUES, side_of
+from adomnia.curator.axis_values import MOST_VALUES, side_of
+from adomnia.curator.table_backend import TableBackend
 from adomnia.engines.engine import Request
 from adomnia.engines.sql.sql_engine import SqlEngine
 from adomnia.engines.sql.sql_literals import quoted
@@ -128,7 +128,7 @@ def _counted(engine: SqlEngine, request: Request) -> tuple[list[list[Any]], Code
     return [column.tolist() for column in columns], counts.astype(np.int64)
 
 
-def own_columns(desk: Desk, names: Sequence[str]) -> Coded:
+def own_columns(desk: TableBackend, names: Sequence[str]) -> Coded:
     """Declared attributes of the policy's data, as a release would count them.
 
     Values are cleaned, rows of one unit limited, and rows with NULL in an attribute that is not
@@ -156,7 +156,9 @@ def own_columns(desk: Desk, names: Sequence[str]) -> Coded:
     return Coded(codes, domains)
 
 
-def people_of(desk: Desk, column: str, target: str, many: int) -> tuple[list[Any], list[int]]:
+def people_of(
+    desk: TableBackend, column: str, target: str, many: int
+) -> tuple[list[Any], list[int]]:
     """The first people by this column, and whether each fulfils the condition (0 or 1).
 
     For the scoring of an attack that the curator ordered. A value that several rows share names
@@ -178,7 +180,7 @@ def people_of(desk: Desk, column: str, target: str, many: int) -> tuple[list[Any
     return [show(keys[0].range, value) for value in chosen], bits
 
 
-def exact_counts(desk: Desk, conditions: Sequence[str]) -> list[int]:
+def exact_counts(desk: TableBackend, conditions: Sequence[str]) -> list[int]:
     """How many rows fulfil each condition; to score an attack, never to be printed."""
     table = quoted(desk.policy.table)
     asked = [f"SELECT COUNT(*) AS n FROM {table} WHERE {test}" for test in conditions]  # noqa: S608
@@ -187,7 +189,7 @@ def exact_counts(desk: Desk, conditions: Sequence[str]) -> list[int]:
 
 
 @contextmanager
-def _looking(desk: Desk) -> Iterator[Callable[..., tuple[list[list[Any]], Codes]]]:
+def _looking(desk: TableBackend) -> Iterator[Callable[..., tuple[list[list[Any]], Codes]]]:
     """A function of keys and a condition that counts; all calls see the data of one moment."""
     with desk.engine.snapshot() as engine:
         assert isinstance(engine, SqlEngine)

@@ -8,20 +8,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from adomnia.curator.books import state_of
-from adomnia.curator.confirming import check_numbers, confirm
-from adomnia.curator.desk import Desk
-from adomnia.curator.doors import CURATOR, Closing, analyst_of
-from adomnia.curator.exposure import Exposure, exposure, public_cells
-from adomnia.curator.policy import Policy, line_of, read_policy
-from adomnia.curator.publish import Order, Progress, Prospect, Publication, prospect, publish
-from adomnia.curator.published import Prior, read_values
+from adomnia.curator.access import CURATOR, Closing, analyst_of
+from adomnia.curator.confirmation import check_numbers, confirm
+from adomnia.curator.determined_cells import DeterminedCells, exposure, public_cells
+from adomnia.curator.exact_releases.prior import Prior, read_values
+from adomnia.curator.ledger_view import state_of
+from adomnia.curator.releases.release import (
+    Progress,
+    Publication,
+    ReleasePlan,
+    ReleaseSpec,
+    prospect,
+    publish,
+)
 from adomnia.curator.session import Session
 from adomnia.curator.spend import Payer
+from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import CheckError, PolicyError, QuestionError
 from adomnia.ledger.entry import Entry
 from adomnia.ledger.journal import Verification
 from adomnia.ledger.prior import Registered
+from adomnia.policy.policy import Policy, line_of, read_policy
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Amount, Loss, exact
 from adomnia.queries.question import Question
@@ -36,7 +43,7 @@ class Database(Closing):
     """Sensitive data behind its promise. Close it, or use it in a `with` statement."""
 
     def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
-        self.desk = Desk(policy, accept, source)
+        self.desk = TableBackend(policy, accept, source)
         self.policy = self.desk.policy
 
     def session(self, analyst: str | None = None, *, name: str | None = None,
@@ -65,14 +72,14 @@ class Database(Closing):
         method: str = "microdata",
         unbiased: bool = False,
         confidence: float = 0.95,
-    ) -> Prospect:
+    ) -> ReleasePlan:
         """The tables a release would hold, their expected errors and its cost; spends nothing."""
         listed = tuple(_attributes(part) for part in marginals)
         loss = _loss(epsilon, rho)
-        return prospect(self.desk, Order(loss, ways, listed, method, unbiased, confidence))
+        return prospect(self.desk, ReleaseSpec(loss, ways, listed, method, unbiased, confidence))
 
     def release(
-        self, planned: Prospect, *, analyst: str | None = None, progress: Progress | None = None
+        self, planned: ReleasePlan, *, analyst: str | None = None, progress: Progress | None = None
     ) -> Publication:
         """Pay for a planned release, measure once, and make tables that agree with each other."""
         session = self.session(analyst)
@@ -114,7 +121,7 @@ class Database(Closing):
         """
         return confirm(self.desk)
 
-    def priors(self) -> Exposure:
+    def priors(self) -> DeterminedCells:
         """What was released exactly, and which cells that has given away already."""
         return exposure(self.desk)
 

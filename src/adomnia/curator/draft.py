@@ -17,7 +17,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from adomnia.curator.source import engine_of
+from adomnia.curator.sources import engine_of
 from adomnia.errors import AdomniaError, MachineryError, PolicyError, QuestionError
 from adomnia.privacy.loss import Amount, exact
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from adomnia.curator.desk import Desk
-from adomnia.curator.root import histogram, keys_of, root_square
+from adomnia.curator.planning.chi_squared_root import histogram, keys_of, root_square
 from adomnia.curator.spend import Payer, Use, spend
+from adomnia.curator.table_backend import TableBackend
 from adomnia.mechanisms.tables.chi_squared_root import ChiSquaredRoot
 from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.premises import ExactReleasesHold
@@ -39,7 +39,9 @@ class Independence:
         return {**vars(self), **amounts}
 
 
-def examine(desk: Desk, payer: Payer, columns: tuple[str, str], epsilon: Fraction) -> Independence:
+def examine(
+    desk: TableBackend, payer: Payer, columns: tuple[str, str], epsilon: Fraction
+) -> Independence:
     """Pay for one noisy statistic, and compare it with tables that have the public margins."""
     from adomnia.priors.chi_squared import choose_kappa, p_value  # noqa: PLC0415 (needs SciPy)
     from adomnia.priors.chi_squared import root as make_root  # noqa: PLC0415

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.curator.books import copy_ledger
 from adomnia.curator.database import Database, open_database
-from adomnia.curator.policy import Policy, read_policy
+from adomnia.curator.ledger_view import copy_ledger
 from adomnia.curator.session import Session
 from adomnia.engines.sql.sql_literals import literal, quoted
 from adomnia.errors import BudgetError
+from adomnia.policy.policy import Policy, read_policy
 from adomnia.privacy.loss import Amount
 from adomnia.schema.domain import Categories, Grid
 from adomnia.schema.table import Attribute

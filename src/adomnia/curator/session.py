@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from adomnia.curator import selecting
-from adomnia.curator.answer import Answer, Table, tabulate
-from adomnia.curator.described import Described, describe, without_data
-from adomnia.curator.desk import Desk
-from adomnia.curator.doors import confidence_of
-from adomnia.curator.forecast import Forecast, cost_of, forecast, forecast_free, search
+from adomnia.curator import selections
+from adomnia.curator.access import confidence_of
+from adomnia.curator.answers.answer import Answer, Table, tabulate
+from adomnia.curator.answers.answer_shape import Described, describe, without_data
+from adomnia.curator.answers.reuse import Reused, agreeing, reuse
 from adomnia.curator.independence import Independence, examine
-from adomnia.curator.plan import Asked, Plan, make_plan
-from adomnia.curator.quantiles import error_of
-from adomnia.curator.reuse import Reused, agreeing, reuse
-from adomnia.curator.selecting import Above, Chosen
+from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
+from adomnia.curator.planning.quantile_choice import error_of
+from adomnia.curator.query_plan import QueryPlan, cost_of, forecast, forecast_free, search
+from adomnia.curator.selections import Above, Chosen
 from adomnia.curator.spend import Payer, Use, spend
+from adomnia.curator.table_backend import TableBackend
 from adomnia.curator.watch import Watch
 from adomnia.errors import QuestionError
 from adomnia.ledger.reserve import Budgets, Granted, least, left, repeated
@@ -44,7 +44,7 @@ class Session:
     this session beside the analyst's and the data's own budgets.
     """
 
-    desk: Desk
+    desk: TableBackend
     analyst: str
     name: str | None = None
     limit: Budget | None = None
@@ -130,7 +130,7 @@ class Session:
         self, conditions: Sequence[str], epsilon: Amount, *, confidence: float = 0.95
     ) -> Chosen:
         """The SQL condition that (nearly) the most rows meet; its count stays private."""
-        return selecting.noisy_max(self.desk, self.payer(), conditions, epsilon, confidence)
+        return selections.noisy_max(self.desk, self.payer(), conditions, epsilon, confidence)
 
     def above(
         self,
@@ -142,7 +142,7 @@ class Session:
         confidence: float = 0.95,
     ) -> Above:
         """Which SQL conditions more rows meet than a threshold, until `cutoff` are found."""
-        return selecting.above(
+        return selections.above(
             self.desk, self.payer(), threshold, conditions, epsilon, cutoff, confidence
         )
 
@@ -150,7 +150,7 @@ class Session:
         self, column: str, prices: Sequence[Amount], epsilon: Amount, *, confidence: float = 0.95
     ) -> Chosen:
         """One of the prices, nearly the one that brings most from bids in the column."""
-        return selecting.auction(self.desk, self.payer(), column, prices, epsilon, confidence)
+        return selections.auction(self.desk, self.payer(), column, prices, epsilon, confidence)
 
     def plan(  # noqa: PLR0913 (as above)
         self,
@@ -162,7 +162,7 @@ class Session:
         margin: float | None = None,
         confidence: float = 0.95,
         error: str = "rank",
-    ) -> Forecast:
+    ) -> QueryPlan:
         """The error an answer would have, or the epsilon that a margin needs; spends nothing."""
         confidence = confidence_of(confidence)
         if self.bind(sql).public:
@@ -177,7 +177,9 @@ class Session:
             raise QuestionError("either a loss or a margin", "leave one of them out")
         extra = None if delta is None else exact(delta, "delta")
         told = error_of(error)
-        return search(lambda e: self._plan(sql, Asked(e, None, extra, told)), margin, confidence)
+        return search(
+            lambda e: self._plan(sql, LossRequest(e, None, extra, told)), margin, confidence
+        )
 
     def remaining(self) -> Mapping[str, Fraction]:
         """What this analyst can still spend."""
@@ -195,7 +197,7 @@ class Session:
         granted = repeated(self.desk.journal, self.analyst, self.name, (), self.budgets)
         return _told(table, confidence, Free(), granted, (NOTHING,))
 
-    def _plan(self, sql: str, asked: Asked) -> Plan:
+    def _plan(self, sql: str, asked: LossRequest) -> Plan:
         count, known = self.desk.public()
         plan = make_plan(self.bind(sql), self.desk.policy, asked, known)
         return replace(plan, priors=count)
@@ -231,13 +233,13 @@ def _told(
 
 def _asked(
     epsilon: Amount | None, rho: Amount | None, delta: Amount | None, error: str = "rank"
-) -> Asked:
+) -> LossRequest:
     if (epsilon is None) == (rho is None):
         raise QuestionError("an answer costs an epsilon or a rho", "for example epsilon = 0.1")
     small = None if delta is None else exact(delta, "delta")
     if small is not None and small >= 1:
         raise QuestionError("delta must be below one", "for example delta = 1e-9")
     if epsilon is not None:
-        return Asked(exact(epsilon), None, small, error_of(error))
+        return LossRequest(exact(epsilon), None, small, error_of(error))
     assert rho is not None
-    return Asked(None, exact(rho, "rho"), small, error_of(error))
+    return LossRequest(None, exact(rho, "rho"), small, error_of(error))

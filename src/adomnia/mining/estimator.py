@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.curator.answer import Answer
-from adomnia.curator.plan import Asked, Plan, make_plan
+from adomnia.curator.answers.answer import Answer
+from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
 from adomnia.errors import AdomniaError, QuestionError
 from adomnia.privacy.loss import Amount, exact
 
@@ -84,7 +84,7 @@ class Fitting:
         """What the session would do for an answer: noise and its scale, which are public."""
         desk = self.session.desk
         _, known = desk.public()
-        return make_plan(desk.bind(sql), desk.policy, Asked(exact(epsilon)), known)
+        return make_plan(desk.bind(sql), desk.policy, LossRequest(exact(epsilon)), known)
 
     def note(self, text: str) -> None:
         """Something the fitted model should say beside its results, once."""

@@ -34,8 +34,8 @@ from adomnia.queries.measurement import (
     number,
 )
 from adomnia.queries.patterns import patterns
-from adomnia.queries.present import present
 from adomnia.queries.ranges import count_cells
+from adomnia.queries.unit_counts import present
 
 __all__ = ["MAX_BITS", "contribution_of"]
 

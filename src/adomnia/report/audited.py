@@ -12,9 +12,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.folder import refuse_taken
-from adomnia.curator.policy import Policy
+from adomnia.curator.releases.release_folder import refuse_taken
 from adomnia.errors import MachineryError
+from adomnia.policy.policy import Policy
 from adomnia.report.findings import COLOURS, judge, measured, without_names
 from adomnia.report.page import page
 from adomnia.report.plots import plot

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.policy import Audit
+from adomnia.policy.policy import Audit
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding

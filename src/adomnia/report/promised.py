@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from adomnia.curator.policy import Policy
+from adomnia.policy.policy import Policy
 from adomnia.privacy.composition import Budget, convert
 
 __all__ = ["promised"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from itertools import product
 
-from adomnia.curator.publish import Publication, named
+from adomnia.curator.releases.release import Publication, named
 from adomnia.marginals.workload import Subset
 from adomnia.privacy import events
 from adomnia.report.bars import bars

@@ -13,9 +13,9 @@ import secrets
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from adomnia.curator.doors import CURATOR, Closing
-from adomnia.curator.policy import Policy
+from adomnia.curator.access import CURATOR, Closing
 from adomnia.errors import NotAllowedError, QuestionError
+from adomnia.policy.policy import Policy
 from adomnia.server.account_store import Store, open_store
 from adomnia.server.remembered import Remembered
 from adomnia.server.scram_verifier import Scram, fake_verifier, make_verifier

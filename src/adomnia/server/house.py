@@ -15,7 +15,7 @@ from threading import BoundedSemaphore
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
-from adomnia.curator.answer import Answer
+from adomnia.curator.answers.answer import Answer
 from adomnia.curator.database import Database
 from adomnia.curator.session import Session
 from adomnia.curator.watch import Watch

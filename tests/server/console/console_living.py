@@ -20,8 +20,8 @@ from pyarrow import csv
 
 from adomnia.cli.census import EDUCATION, REGIONS, census_rows
 from adomnia.curator import spend as spending
-from adomnia.curator.books import receipt
 from adomnia.curator.database import open_database
+from adomnia.curator.ledger_view import receipt
 from adomnia.server.account_store import open_store
 from adomnia.server.accounts import Accounts, open_accounts
 from adomnia.server.house import House

@@ -12,8 +12,8 @@ import click
 from adomnia.cli import attacked, options, show
 from adomnia.curator.audited import exact_counts
 from adomnia.curator.database import Database
-from adomnia.curator.desk import Desk
 from adomnia.curator.rehearsed import counting, rehearsal
+from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import BudgetError, QuestionError
 from adomnia.schema.domain import Grid
 
@@ -91,7 +91,7 @@ def tracker(targets: tuple[str, ...], form: str, **how: Any) -> None:
     attacked.tell(found, form)
 
 
-def reworded(desk: Desk) -> Callable[[str], str]:
+def reworded(desk: TableBackend) -> Callable[[str], str]:
     """Puts a condition in other words every time, which mean the same.
 
     A part of those who are counted is counted, too; which part is another one each time.
@@ -104,7 +104,7 @@ def reworded(desk: Desk) -> Callable[[str], str]:
     return rewrite
 
 
-def _parts(desk: Desk) -> Callable[[int], str]:
+def _parts(desk: TableBackend) -> Callable[[int], str]:
     """Conditions that differ from turn to turn, over a column of this data."""
     attributes = desk.policy.attributes
     for name, attribute in attributes.items():

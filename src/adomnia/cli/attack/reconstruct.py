@@ -12,9 +12,9 @@ import click
 from adomnia.cli import attacked, options, show
 from adomnia.curator.audited import people_of
 from adomnia.curator.database import Database
-from adomnia.curator.policy import read_policy
 from adomnia.curator.rehearsed import TARGET, made_up, rehearsal, subset_counting
 from adomnia.errors import QuestionError
+from adomnia.policy.policy import read_policy
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding

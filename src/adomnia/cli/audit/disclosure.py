@@ -10,9 +10,9 @@ import click
 
 from adomnia.cli import attacked, options, show
 from adomnia.curator.audited import Coded, coded_file, own_columns
-from adomnia.curator.policy import Audit, Policy
 from adomnia.curator.rehearsed import rehearsal
 from adomnia.errors import MachineryError, QuestionError
+from adomnia.policy.policy import Audit, Policy
 from adomnia.report.curves import standalone
 from adomnia.report.disclosed import disclosure_plot
 

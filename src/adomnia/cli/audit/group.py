@@ -12,7 +12,7 @@ from adomnia.cli.audit.claim import claim
 from adomnia.cli.audit.disclosure import disclosure
 from adomnia.cli.audit.influence import influence
 from adomnia.cli.audit.whole import Case, examine
-from adomnia.curator.folder import refuse_taken
+from adomnia.curator.releases.release_folder import refuse_taken
 from adomnia.errors import QuestionError
 from adomnia.report.audited import Audited, write_audit
 

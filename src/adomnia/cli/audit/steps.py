@@ -14,9 +14,9 @@ from adomnia.cli.attack.reconstruct import through_the_door
 from adomnia.cli.audit.disclosure import relation, terms_of
 from adomnia.curator.audited import own_columns, read_columns
 from adomnia.curator.database import Database
-from adomnia.curator.policy import Policy
 from adomnia.curator.rehearsed import counting
 from adomnia.errors import QuestionError
+from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Categories, Grid
 
 if TYPE_CHECKING:

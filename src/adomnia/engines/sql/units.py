@@ -26,7 +26,7 @@ from adomnia.engines.sql.dialect import Dialect
 from adomnia.privacy.contribution import ROWS, Contribution, DistinctUnits
 from adomnia.queries.expression import Expr
 from adomnia.queries.grouping import public_cells
-from adomnia.queries.present import TRUE
+from adomnia.queries.unit_counts import TRUE
 from adomnia.schema.table import Table
 
 __all__ = ["Chosen", "bounded", "per_unit"]

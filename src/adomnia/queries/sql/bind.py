@@ -14,12 +14,12 @@ from adomnia.queries.post import known_beforehand
 from adomnia.queries.question import Output, Question, Refusal, Sort
 from adomnia.queries.ranges import count_cells
 from adomnia.queries.sql.check import check
+from adomnia.queries.sql.constant_queries import is_never, shows_nothing, without_rows
 from adomnia.queries.sql.never import unlisted
 from adomnia.queries.sql.parse import parse
 from adomnia.queries.sql.relation import Source, bind_from
 from adomnia.queries.sql.rows import row_binder
-from adomnia.queries.sql.scan import is_never, shows_nothing, without_rows
-from adomnia.queries.sql.shown import Made, bind_post, name_of
+from adomnia.queries.sql.select_list import Made, bind_post, name_of
 from adomnia.schema.table import Table
 
 __all__ = ["MAX_CELLS", "bind", "interpret", "refused"]

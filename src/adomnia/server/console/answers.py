@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import RedirectResponse, Response
 
-from adomnia.curator.answer import Answer
-from adomnia.curator.described import without_data
+from adomnia.curator.answers.answer import Answer
+from adomnia.curator.answers.answer_shape import without_data
 from adomnia.curator.session import NOTHING, REPEATED
 from adomnia.errors import AdomniaError, QuestionError
 from adomnia.server.console import words

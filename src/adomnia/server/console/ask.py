@@ -22,7 +22,7 @@ from adomnia.server.console.pointer import pointer
 from adomnia.server.console.running import Job
 
 if TYPE_CHECKING:
-    from adomnia.curator.answer import Answer
+    from adomnia.curator.answers.answer import Answer
     from adomnia.server.accounts import Person
     from adomnia.server.house import House
 

@@ -21,7 +21,7 @@ from adomnia.report.findings import COLOURS, NAMING, measured
 from adomnia.report.plots import plot
 
 if TYPE_CHECKING:
-    from adomnia.curator.policy import Policy
+    from adomnia.policy.policy import Policy
     from adomnia.server.console.door import Visit
 
 __all__ = ["show"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from adomnia.curator.doors import CURATOR
+from adomnia.curator.access import CURATOR
 from adomnia.server.console import words
 from adomnia.server.console.charts import meter
 from adomnia.server.console.lines import asker, history

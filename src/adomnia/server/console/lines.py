@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.books import read_loss, receipt
-from adomnia.curator.doors import CURATOR
+from adomnia.curator.access import CURATOR
+from adomnia.curator.ledger_view import read_loss, receipt
 from adomnia.privacy.loss import Loss
 from adomnia.server.console.repriced import Prices
 
 if TYPE_CHECKING:
-    from adomnia.curator.books import Entry
     from adomnia.curator.database import Database
+    from adomnia.curator.ledger_view import Entry
     from adomnia.privacy.composition import Budget
     from adomnia.server.accounts import Person
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from adomnia.curator.books import released_tables
-from adomnia.curator.policy import Policy
-from adomnia.curator.sides import side_of
+from adomnia.curator.axis_values import side_of
+from adomnia.curator.ledger_view import released_tables
+from adomnia.policy.policy import Policy
 from adomnia.queries.ranges import from_domain
 from adomnia.queries.ranges import show as shown
 from adomnia.server.console import words

@@ -12,13 +12,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.books import read_loss, receipt
-from adomnia.curator.promise import Promise
+from adomnia.curator.ledger_view import read_loss, receipt
+from adomnia.policy.promise import Promise
 from adomnia.privacy.loss import Loss
 
 if TYPE_CHECKING:
-    from adomnia.curator.books import Entry
-    from adomnia.curator.policy import Policy
+    from adomnia.curator.ledger_view import Entry
+    from adomnia.policy.policy import Policy
 
 __all__ = ["Prices"]
 

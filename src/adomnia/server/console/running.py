@@ -13,7 +13,7 @@ from adomnia.errors import AdomniaError, MachineryError
 from adomnia.server.house import BusyError
 
 if TYPE_CHECKING:
-    from adomnia.curator.answer import Answer
+    from adomnia.curator.answers.answer import Answer
     from adomnia.server.accounts import Person
     from adomnia.server.house import House
 

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from adomnia.curator import contribution
+from adomnia.curator import holder_share
 from adomnia.curator.database import Database
-from adomnia.curator.plan import Plan
+from adomnia.curator.planning.plan import Plan
 from adomnia.curator.session import Session
 from adomnia.errors import AdomniaError, MachineryError, NotAllowedError, QuestionError
 from adomnia.mechanisms.masked_share import MaskedShare, MaskedWords
@@ -131,7 +131,7 @@ class Holder:
         session = self.database.session(asker)
         if name in self._open:
             raise NotAllowedError("this round has begun already", "begin a new one")
-        contribution.refuse_known(session, name)
+        holder_share.refuse_known(session, name)
         sql = _text(message, "sql")
         # the masks cancel among these holders and no others, so the noise is for so many
         plan = plan_for(session, sql, exact(_text(message, "epsilon")), len(others) + 1)
@@ -141,7 +141,7 @@ class Holder:
                 "the question means something else by this holder's policy",
                 "domains, neighbours and unit must be declared alike by all",
             )
-        contribution.check_budget(session, plan)
+        holder_share.check_budget(session, plan)
         mine = [r for r in self._open.values() if r.session.analyst == asker and r.words is None]
         if len(mine) >= MAX_UNPAID:
             raise MachineryError("too many rounds wait for payment", "pay or wait some minutes")
@@ -180,7 +180,7 @@ class Holder:
         agreed = replace(found.agreed, nonces=nonces)
         hidden = self._mask(found, agreed)
         shares = _shares(found.plan, agreed, hidden)
-        paid = contribution.contribute(found.session, found.sql, found.plan, name, shares)
+        paid = holder_share.contribute(found.session, found.sql, found.plan, name, shares)
         words = _words(paid.released, agreed, hidden)
         self._open[name] = replace(found, agreed=agreed, words=words)
         left = paid.remaining

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from adomnia.curator.derived_noise import DerivedNoise
-from adomnia.curator.plan import Asked, Plan, make_plan
-from adomnia.curator.policy import Policy, refuse_free_lunch
-from adomnia.curator.promise import Promise
+from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
+from adomnia.curator.planning.strategy_noise import StrategyNoise
 from adomnia.curator.session import Session
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.noise.shares import WIDEST
+from adomnia.policy.policy import Policy, refuse_free_lunch
+from adomnia.policy.promise import Promise
 from adomnia.priors.known import Known
 from adomnia.privacy.events import Free
 from adomnia.queries.canonical import digest
@@ -48,14 +48,14 @@ def joint_plan(
     refuse_free_lunch(policy, "holders do not answer together")
     # What kind of source another holder has is not known: no row is relied on to stay.
     told = replace(policy, neighbors=policy.neighbors.among(holders), rows_stay=False)
-    plan = make_plan(question, told, Asked(epsilon=epsilon), known)
+    plan = make_plan(question, told, LossRequest(epsilon=epsilon), known)
     for step in plan.steps:
         if not isinstance(step.measurement, Counts | Sum | Moments):
             raise QuestionError(
                 "holders together answer counts, sums, averages and variances only",
                 "quantiles, extremes and distinct values are not sums over holders",
             )
-        if isinstance(step, DerivedNoise):
+        if isinstance(step, StrategyNoise):
             raise QuestionError(
                 "a holder has released exact numbers that bear on this question",
                 "ask that holder by itself, or the others without it",

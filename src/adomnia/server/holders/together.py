@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from adomnia import errors
-from adomnia.curator.answer import Answer, tabulate
-from adomnia.curator.forecast import cost_of
-from adomnia.curator.plan import Plan
-from adomnia.curator.policy import Policy, read_policy
-from adomnia.curator.source import read_public
+from adomnia.curator.answers.answer import Answer, tabulate
+from adomnia.curator.planning.plan import Plan
+from adomnia.curator.query_plan import cost_of
+from adomnia.curator.sources import read_public
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
 from adomnia.mechanisms.noisy_values import Measured, Noisy
 from adomnia.mechanisms.randomness import SYSTEM
+from adomnia.policy.policy import Policy, read_policy
 from adomnia.privacy.loss import Amount, exact
 from adomnia.queries.question import Question
 from adomnia.queries.sql.bind import bind

@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from adomnia.curator.answer import Answer
+from adomnia.curator.answers.answer import Answer
 from adomnia.curator.watch import Watch
 from adomnia.server.http.events import Running, event_stream
 from adomnia.server.http.refusals import MissingError, ShapeError, as_json

@@ -11,8 +11,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from adomnia.curator.books import Entry, exact_text
-from adomnia.curator.books import receipt as receipt_of
+from adomnia.curator.ledger_view import Entry, exact_text
+from adomnia.curator.ledger_view import receipt as receipt_of
 from adomnia.server.accounts import Person
 from adomnia.server.house import House
 from adomnia.server.http.refusals import MissingError, as_json

@@ -14,7 +14,7 @@ from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
-from adomnia.curator.answer import Answer
+from adomnia.curator.answers.answer import Answer
 from adomnia.curator.watch import Watch
 from adomnia.server.accounts import Person
 from adomnia.server.http.refusals import json_bytes, shape

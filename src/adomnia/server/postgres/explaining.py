@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from adomnia.curator.forecast import Forecast
+from adomnia.curator.query_plan import QueryPlan
 from adomnia.server.postgres import types
 from adomnia.server.postgres.failures import WireError, placed
 from adomnia.server.postgres.lexer import Words
@@ -81,7 +81,7 @@ def _plan(visit: Visit, question: Question, values: Sequence[Any], is_json: bool
     return [json.dumps(found.to_json(), indent=2)] if is_json else _lines(found)
 
 
-def _lines(found: Forecast) -> list[str]:
+def _lines(found: QueryPlan) -> list[str]:
     cells = f", {found.cells:,} cells" if found.cells > 1 else ""
     sure = f" with {found.confidence * 100:g} % confidence"
     lines = [f"it would cost {amounts(found.spent)} ({found.mechanism} noise{cells})"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from adomnia.curator.answer import Answer
+from adomnia.curator.answers.answer import Answer
 from adomnia.privacy.loss import written
 from adomnia.server.postgres.results import Notice
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adomnia.curator.answer import Answer
+from adomnia.curator.answers.answer import Answer
 from adomnia.errors import BudgetError
 from adomnia.server.postgres import types
 from adomnia.server.postgres.counting import counted_rows

@@ -8,7 +8,7 @@ from math import inf
 from types import MappingProxyType
 from typing import Any
 
-from adomnia.curator.doors import confidence_of
+from adomnia.curator.access import confidence_of
 from adomnia.errors import AdomniaError
 from adomnia.privacy.loss import exact
 from adomnia.server.postgres.failures import WireError

@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any
 
 from adomnia.curator.database import Database
-from adomnia.curator.policy import Policy
+from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Value
 from adomnia.schema.table import Attribute, PublicTable
 from adomnia.server.postgres.catalogue.relations import ADOMNIA, PUBLIC, Relation

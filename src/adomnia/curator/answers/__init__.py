@@ -1,0 +1,1 @@
+"""What was measured becomes an answer here, or answers again."""

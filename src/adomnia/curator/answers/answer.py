@@ -1,0 +1,308 @@
+"""Answers: rows, margins, what they cost and what is left; everything here is already public."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from fractions import Fraction
+from functools import cmp_to_key, partial
+from typing import TYPE_CHECKING, Any
+
+from adomnia.curator.answers.estimate import Estimate, Unit, estimates
+from adomnia.curator.planning.plan import Plan
+from adomnia.mechanisms.noisy_values import Measured, Noisy
+from adomnia.privacy.events import Free
+from adomnia.queries.grouping import key_rows
+from adomnia.queries.measurement import Mode, Quantile
+from adomnia.queries.post import interval, known_beforehand, reckon, statistics
+from adomnia.queries.question import Apply, Given, Post, Question
+from adomnia.queries.ranges import Day, Range, show
+from adomnia.schema.table import Attribute
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+__all__ = ["Answer", "Row", "Table", "arrange", "margin_unit", "tabulate"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of an answer, its margins by column, and what should be said beside them."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    margins: dict[str, list[float | None]]
+    notes: tuple[str, ...] = ()
+    margin_units: Mapping[str, Unit] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A private answer.
+
+    `margins` gives for each noisy column one number per row: the truth is within it with the
+    given confidence. `margin_units` says in what: `value`, as the column itself, or `rows`, for
+    quantiles and modes, by how many rows the rank or the count may be off. `spent` and `remaining`
+    are exact; `receipt` names the ledger's entry.
+    """
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    margins: dict[str, list[float | None]]
+    confidence: float
+    spent: Mapping[str, Fraction]
+    remaining: Mapping[str, Fraction]
+    receipt: str
+    notes: tuple[str, ...] = field(default=())
+    margin_units: Mapping[str, Unit] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain JSON values."""
+        return {
+            "columns": list(self.columns),
+            "rows": [[_plain(value) for value in row] for row in self.rows],
+            "margins": self.margins,
+            "margin_units": dict(self.margin_units),
+            "confidence": self.confidence,
+            "spent": {name: str(value) for name, value in self.spent.items()},
+            "remaining": {name: str(value) for name, value in self.remaining.items()},
+            "receipt": self.receipt,
+            "notes": list(self.notes),
+        }
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a pandas frame; its `attrs` have the margins and in what they are."""
+        import pandas  # noqa: PLC0415 (an extra)
+
+        frame = pandas.DataFrame(self.rows, columns=list(self.columns))
+        frame.attrs.update(self._about())
+        return frame
+
+    def to_polars(self, margins: bool = False) -> polars.DataFrame:
+        """The rows as a polars frame, on request with a column of margins for each noisy one.
+
+        A frame of polars has nothing to say beside its columns, so their names say in what the
+        margins are: `n_margin`, `median_margin_rows`.
+        """
+        import polars  # noqa: PLC0415 (an extra)
+
+        frame = polars.DataFrame(self.rows, schema=list(self.columns), orient="row")
+        if not margins:
+            return frame
+        named = {
+            f"{name}_margin" if self.margin_units.get(name) == "value" else f"{name}_margin_rows": m
+            for name, m in self.margins.items()
+        }
+        return frame.with_columns(
+            **{n: polars.Series(m, dtype=polars.Float64) for n, m in named.items()}
+        )
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The rows as an Arrow table; its metadata has the margins and in what they are."""
+        import pyarrow  # noqa: PLC0415 (slow to import)
+
+        columns = zip(*self.rows, strict=True) if self.rows else [() for _ in self.columns]
+        arrays = [pyarrow.array(list(column)) for column in columns]
+        made = pyarrow.Table.from_arrays(arrays, names=list(self.columns))
+        return made.replace_schema_metadata({"adomnia": json.dumps(self._about())})
+
+    def _about(self) -> dict[str, Any]:
+        """What a frame says of its numbers."""
+        said = self.to_json()
+        return {name: said[name] for name in ("margins", "margin_units", "confidence", "receipt")}
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def tabulate(
+    plan: Plan, readings: Measured, confidence: float, attributes: Mapping[str, Attribute]
+) -> Table:
+    """The table that the statement asks for, from what was measured."""
+    question = plan.question
+    found = estimates(plan, readings, confidence)
+    sure = _jointly(plan, readings, confidence)
+    noisy = {
+        output.name: (output.value, sure.get(len(used), found))
+        for output in question.outputs
+        if (used := statistics(output.value)) or known_beforehand(output.value)
+    }
+    rows = [
+        _row(question, keys, cell, found, noisy.values())
+        for cell, keys in _cells(question, readings, attributes)
+    ]
+    rows = arrange(question, rows)
+    names = tuple(output.name for output in question.outputs)
+    margins = {name: [row.margins[i] for row in rows] for i, name in enumerate(noisy)}
+    notes = (*question.notes, *_notes(plan, readings.parts))
+    units = {name: margin_unit(post, found) for name, (post, _) in noisy.items()}
+    return Table(names, [row.values for row in rows], margins, notes, units)
+
+
+def margin_unit(post: Post, found: Sequence[Estimate]) -> Unit:
+    """In what the margin of a column is: as that of its one statistic, or in its own unit."""
+    return found[post.index].unit if isinstance(post, Given) else "value"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of an answer, the margins of its noisy columns, and what it was computed of."""
+
+    values: tuple[Any, ...]
+    margins: tuple[float | None, ...]
+    keys: tuple[Any, ...]
+    given: tuple[Any, ...]
+
+
+def _cells(
+    question: Question, readings: Measured, attributes: Mapping[str, Attribute]
+) -> list[tuple[int, tuple[Any, ...]]]:
+    if readings.keys is None:
+        return list(key_rows(question.keys, attributes))
+    spreads = [key.range for key in question.keys]
+    return [
+        (i, tuple(_shown(spread, value) for spread, value in zip(spreads, key, strict=True)))
+        for i, key in enumerate(readings.keys)
+    ]
+
+
+def _shown(spread: Range, value: Any) -> Any:
+    """A selected key as a person reads it; the ledger keeps days as text."""
+    day = isinstance(spread, Day) and isinstance(value, str)
+    return date.fromisoformat(value) if day else show(spread, value)
+
+
+def _jointly(plan: Plan, readings: Measured, confidence: float) -> dict[int, list[Estimate]]:
+    """Estimates with wider margins, for columns that combine several statistics: all of them
+    hold at once with the asked confidence when the doubt is shared among them."""
+    counts = {len(statistics(output.value)) for output in plan.question.outputs}
+    return {
+        count: estimates(plan, readings, 1 - (1 - confidence) / count)
+        for count in counts
+        if count > 1
+    }
+
+
+def _row(
+    question: Question,
+    keys: tuple[Any, ...],
+    cell: int,
+    found: list[Estimate],
+    noisy: Iterable[tuple[Post, list[Estimate]]],
+) -> Row:
+    given = tuple(estimate.values[cell] for estimate in found)
+    values = tuple(reckon(output.value, keys, given) for output in question.outputs)
+    margins = tuple(_margin(post, keys, cell, trusted) for post, trusted in noisy)
+    return Row(values, margins, keys, given)
+
+
+def _margin(post: Post, keys: tuple[Any, ...], cell: int, found: list[Estimate]) -> float | None:
+    """How far a column may be off: its statistic's margin, or by interval arithmetic."""
+    if isinstance(post, Given):
+        return found[post.index].margins[cell]
+    used = statistics(post)
+    if not used:
+        return 0.0  # it is known beforehand
+    if any(found[index].unit != "value" for index in used):
+        return None  # a rank's margin says nothing of the values around it
+    boxes = [_box(estimate, cell) for estimate in found]
+    value = reckon(post, keys, [estimate.values[cell] for estimate in found])
+    try:
+        span = _span(post, keys, boxes)
+        known = span is not None and isinstance(value, int | float) and not isinstance(value, bool)
+        return max(span[1] - value, value - span[0]) if known and span is not None else None
+    except (OverflowError, ValueError, TypeError):
+        return None
+
+
+def _span(
+    post: Post, keys: tuple[Any, ...], boxes: list[tuple[float, float]]
+) -> tuple[float, float] | None:
+    """Where a column may lie; a root's argument is never below zero."""
+    if isinstance(post, Apply) and post.op == "sqrt":
+        inner = interval(post.args[0], keys, boxes)
+        return None if inner is None else (max(0, inner[0]) ** 0.5, max(0, inner[1]) ** 0.5)
+    return interval(post, keys, boxes)
+
+
+def _box(estimate: Estimate, cell: int) -> tuple[float, float]:
+    value, margin = estimate.values[cell], estimate.margins[cell]
+    if margin is None or estimate.unit != "value":  # of a mode the value may be a text
+        return -math.inf, math.inf
+    try:
+        return value - margin, value + margin
+    except OverflowError:  # an integer past the range of floats, beside a float
+        return -math.inf, math.inf
+
+
+def arrange(question: Question, rows: list[Row]) -> list[Row]:
+    """HAVING, ORDER BY, OFFSET and LIMIT, on the noisy rows."""
+    having = question.having
+    if having is not None:
+        rows = [row for row in rows if reckon(having, row.keys, row.given) is True]
+    if question.order:
+        rows = sorted(rows, key=cmp_to_key(partial(_compare, question)))
+    end = None if question.limit is None else question.offset + question.limit
+    return rows[question.offset : end]
+
+
+def _compare(question: Question, a: Row, b: Row) -> int:
+    for sort in question.order:
+        first, second = (reckon(sort.value, row.keys, row.given) for row in (a, b))
+        if first == second:
+            continue
+        if first is None or second is None:
+            return -1 if (first is None) == sort.nulls_first else 1
+        return -1 if _is_before(first, second) != sort.descending else 1
+    return 0
+
+
+def _is_before(first: Any, second: Any) -> bool:
+    """The order of two values; those of different types go by the names of their types."""
+    try:
+        return bool(first < second)
+    except TypeError:
+        return type(first).__name__ < type(second).__name__
+
+
+def _notes(plan: Plan, parts: tuple[Noisy, ...]) -> tuple[str, ...]:
+    notes = []
+    pairs = zip(plan.steps, parts, strict=True)
+    quantiles = [(s.measurement, p.law) for s, p in pairs if isinstance(s.measurement, Quantile)]
+    if any(quantile.edge and not law for quantile, law in quantiles):
+        notes.append("MIN and MAX are private quantiles: values a few rows inside the extremes")
+    if any(not law for _, law in quantiles):
+        notes.append(
+            "the margin of a quantile is in rows: how far its rank may be from the asked one"
+        )
+    if any(law for _, law in quantiles):
+        notes.append(
+            "the noise of a quantile followed how much neighbours can move it here, which is "
+            "private: so there is no margin"
+        )
+    if any(isinstance(step.measurement, Mode) for step in plan.steps):
+        notes.append(
+            "the margin of a mode is in rows: how many fewer may have it than have the most "
+            "frequent value; without rows every value is as likely"
+        )
+    if any(isinstance(step.event, Free) for step in plan.steps):
+        notes.append(
+            "a number without a margin of error is the same for all neighbours: "
+            "it is public, and nothing was spent on it"
+        )
+    if any(part.fitted for part in parts):
+        notes.append(
+            "the counts were moved to the nearest table that agrees with what is public; "
+            "margins are those of the noise before that"
+        )
+    if plan.threshold is not None:
+        same = all(s.noise == p.noise for s, p in zip(plan.steps, parts, strict=True))
+        reached = str(plan.threshold) if same else "the threshold of its time"
+        notes.append(f"groups are shown only where their noisy count reached {reached}")
+    return tuple(notes)

@@ -1,0 +1,299 @@
+"""Estimates: statistics and their margins from noisy measurements (`estimate.md`).
+
+All of it is post-processing. Averages and variances are ratios of measured moments; their
+margins are those of the noise in the moments, at the worst mean and variance within reach.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.curator.planning.plan import Plan
+from adomnia.curator.planning.strategy import LEVELS
+from adomnia.mechanisms.choices.choosing import mode_margin
+from adomnia.mechanisms.margins.combination import margins
+from adomnia.mechanisms.margins.margin import margin
+from adomnia.mechanisms.measurement_mechanisms import ExponentialQuantile, Measuring
+from adomnia.mechanisms.noisy_values import Measured, Noisy
+from adomnia.queries.measurement import (
+    Counts,
+    Distinct,
+    Mode,
+    Moments,
+    Quantile,
+    Sum,
+    number,
+    unit_of,
+)
+from adomnia.queries.question import Statistic
+from adomnia.queries.ranges import cells, show
+from adomnia.queries.strategy import condition_of
+
+__all__ = ["Estimate", "Unit", "estimates"]
+
+Unit = Literal["value", "rows", "share"]
+"""In what a margin is: as the value itself, in rows, or in shares of all rows."""
+
+Floats = NDArray[np.float64]
+LARGEST = 10**300
+"""Larger numbers stay integers: floats end soon after."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A statistic in each cell, and how far off it is at the asked confidence.
+
+    `unit` says in what: in the unit of the `value`, or in `rows`, by which its rank or its count is
+    off. A margin is None where none holds on all data.
+    """
+
+    values: list[Any]
+    margins: Sequence[float | None]
+    unit: Unit = "value"
+
+
+def estimates(plan: Plan, readings: Measured, confidence: float) -> list[Estimate]:
+    """One estimate for each statistic of the plan's question, in its order."""
+    found = []
+    for statistic in plan.question.statistics:
+        at = plan.strategy.source[statistic]
+        found.append(_estimate(statistic, plan.steps[at], readings.parts[at], confidence))
+    return found
+
+
+def _estimate(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
+    return _ESTIMATES[type(step.measurement)](statistic, step, noisy, confidence)
+
+
+def _plain(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
+    """A count of values: one component, with the noise that it got."""
+    return Estimate(noisy.values[:, 0].tolist(), _plain_margins(noisy, 1.0, confidence))
+
+
+def _counts(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
+    """The component of the statistic's condition."""
+    assert isinstance(step.measurement, Counts)
+    column = step.measurement.conditions.index(condition_of(statistic))
+    return Estimate(noisy.values[:, column].tolist(), _plain_margins(noisy, 1.0, confidence))
+
+
+def _summed(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
+    """A sum of steps, in the unit of its expression."""
+    assert isinstance(step.measurement, Sum)
+    spread = number(step.measurement.argument)
+    values = [_scaled(value, spread.step) for value in noisy.values[:, 0].tolist()]
+    return Estimate(values, _plain_margins(noisy, float(spread.step), confidence))
+
+
+def _scaled(value: int, step: Any) -> int | float:
+    exact = value * step
+    whole = exact.denominator == 1 or abs(exact) > LARGEST
+    return int(exact) if whole else float(exact)
+
+
+def _plain_margins(reading: Noisy, scale: float, confidence: float) -> list[float]:
+    """Margins of single components: exact, one for each number of draws that a cell sums."""
+    assert reading.noise is not None
+    if reading.widths is not None:
+        return [scale * width for width in _inside(reading.widths, confidence)]
+    known: dict[int, float] = {}
+    for terms in np.unique(reading.terms).tolist():
+        found = margin([(1, reading.noise)], confidence, [terms]) if terms else 0
+        known[terms] = found if scale == 1.0 or found > LARGEST else found * scale
+    return [known[terms] for terms in reading.terms.tolist()]
+
+
+def _inside(widths: Floats, confidence: float) -> list[float]:
+    """Margins of noise inside the kernel, at the next level that was simulated, in whole numbers.
+
+    The noise is log-concave: past the last level a, P(|X| > k a) <= P(|X| > a)^((k + 1)/2).
+    """
+    level = next((i for i, known in enumerate(LEVELS) if known >= confidence), None)
+    if level is not None:
+        return [float(math.ceil(width)) for width in widths[level]]
+    factor = max(1.0, 2 * math.log(1 - confidence) / math.log(1 - LEVELS[-1]) - 1)
+    return [float(math.ceil(width * factor)) for width in widths[-1]]
+
+
+def _quantile(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
+    """A quantile's margin is in rows: how far its rank may be from the asked one.
+
+    Of noise that follows the data the scale is private, so there is no margin.
+    """
+    assert isinstance(step.measurement, Quantile)
+    spread = number(step.measurement.argument)
+    values = [_scaled(int(value), spread.step) for value in noisy.values[:, 0]]
+    if noisy.law or not isinstance(step, ExponentialQuantile):
+        return Estimate(values, [None] * len(values), "rows")
+    rows = step.rank_margin(noisy.eta, confidence)
+    return Estimate(values, [rows] * len(values), "rows")
+
+
+def _mode(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
+    """A mode's margin is in rows: how many fewer have it than have the most frequent value."""
+    assert isinstance(step.measurement, Mode)
+    spread = step.measurement.argument.range
+    listed = cells(spread)
+    rows = mode_margin(len(listed), noisy.eta, confidence)
+    values = [show(spread, listed[int(place)]) for place in noisy.values[:, 0]]
+    return Estimate(values, [rows] * len(values), "rows")
+
+
+# Moments
+
+
+@dataclass(frozen=True)
+class _Powers:
+    """Σ1, Σj, Σj² of the offsets j = x - low, and what each component adds to them."""
+
+    count: Floats
+    first: Floats
+    second: Floats
+    weights: Floats
+
+
+def _moments(statistic: Statistic, step: Measuring, reading: Noisy, confidence: float) -> Estimate:
+    measurement = step.measurement
+    assert isinstance(measurement, Moments)
+    assert reading.noise is not None
+    values, spread = _DERIVED[statistic.kind](statistic, measurement, _Noisy(reading, confidence))
+    if statistic.kind == "count":
+        whole = [round(value) for value in values.tolist()]
+        return Estimate(whole, [_ceil(value) for value in spread.tolist()])
+    widest = _widest(statistic, measurement)
+    limited = spread if widest is None else np.minimum(spread, widest)
+    return Estimate(values.tolist(), limited.tolist())
+
+
+def _ceil(value: float) -> float:
+    return math.ceil(value) if math.isfinite(value) else value
+
+
+@dataclass(frozen=True)
+class _Noisy:
+    """A reading in floats, and the margin of what is derived of it by weights."""
+
+    reading: Noisy
+    confidence: float
+
+    @property
+    def values(self) -> Floats:
+        """The components, one row per cell."""
+        exact = self.reading.values
+        try:
+            return exact.astype(np.float64)
+        except OverflowError:  # noise past the range of floats: no number says more than this
+            within: Floats = np.clip(exact, -LARGEST, LARGEST).astype(np.float64)
+            return within
+
+    def margin(self, weights: Floats) -> Floats:
+        """The margin of a weighted sum of the components, with weights for each cell.
+
+        Several sums for the same cells come in one array: one call of many rows is quick.
+        """
+        reading, flat = self.reading, weights.reshape(-1, weights.shape[-1])
+        assert reading.noise is not None
+        terms = np.broadcast_to(reading.terms, weights.shape[:-1]).ravel()
+        found = margins(flat, reading.noise, terms, self.confidence)
+        return found.reshape(weights.shape[:-1])
+
+
+def _widest(statistic: Statistic, measurement: Moments) -> float | None:
+    """No average or variance is further off than its bounds allow."""
+    width = number(measurement.argument).width * float(number(measurement.argument).step)
+    return {"avg": width, "var": width**2 / 2}.get(statistic.kind)
+
+
+def _powers(measurement: Moments, noisy: _Noisy) -> _Powers:
+    width, degree = float(max(1, number(measurement.argument).width)), measurement.degree
+    ones, zeros = np.full(degree + 1, width**-degree), np.zeros(int(measurement.rest))
+    firsts = np.arange(degree + 1) / degree * width ** (1 - degree)
+    seconds = np.array([0.0] * degree + [width ** (2 - degree)])
+    rows = [np.concatenate([row, zeros]) for row in (ones, firsts, seconds)]
+    count, first, second = (noisy.values @ row for row in rows)
+    return _Powers(np.maximum(count, 1.0), first, second, np.stack(rows))
+
+
+def _weighted(noisy: _Noisy, weights: Floats) -> _Derived:
+    values = noisy.values
+    return values @ weights, noisy.margin(np.tile(weights, (len(values), 1)))
+
+
+def _count(statistic: Statistic, measurement: Moments, noisy: _Noisy) -> _Derived:
+    weights = np.full(noisy.reading.values.shape[1], 1 / unit_of(measurement))
+    if statistic.argument is not None and measurement.rest:
+        weights[-1] = 0.0
+    return _weighted(noisy, weights)
+
+
+def _sum(statistic: Statistic, measurement: Moments, noisy: _Noisy) -> _Derived:
+    spread, powers = number(measurement.argument), _powers(measurement, noisy)
+    weights = float(spread.step) * (spread.low * powers.weights[0] + powers.weights[1])
+    return _weighted(noisy, weights)
+
+
+def _average(statistic: Statistic, measurement: Moments, noisy: _Noisy) -> _Derived:
+    spread, powers = number(measurement.argument), _powers(measurement, noisy)
+    step, (mean, off) = float(spread.step), _mean(spread.width, powers, noisy)
+    return step * (spread.low + mean), step * off
+
+
+def _mean(width: int, powers: _Powers, noisy: _Noisy) -> _Derived:
+    """The mean offset, and how far it may be off: the widest margin that a mean within has."""
+    mean = np.clip(powers.first / powers.count, 0, width)
+
+    def off(at: Floats) -> Floats:
+        slope = powers.weights[1] - at[..., None] * powers.weights[0]
+        return noisy.margin(slope) / powers.count
+
+    near = off(mean)
+    ends = np.clip([mean - near, mean + near], 0, width)
+    return mean, np.minimum(np.maximum(near, off(ends).max(axis=0)), width)
+
+
+def _variance(statistic: Statistic, measurement: Moments, noisy: _Noisy) -> _Derived:
+    spread, powers = number(measurement.argument), _powers(measurement, noisy)
+    square, (mean, off) = float(spread.step) ** 2, _mean(spread.width, powers, noisy)
+    below = np.maximum(powers.count - (0 if statistic.population else 1), 1.0)
+    most = spread.width**2 / 2
+    spread_out = powers.second - 2 * mean * powers.first + mean**2 * powers.count
+    value = np.clip(spread_out / below, 0, most)
+
+    def wrong(center: Floats, around: Floats) -> Floats:
+        slope = powers.weights[2] - 2 * center[..., None] * powers.weights[1]
+        return noisy.margin(slope + (center**2 - around)[..., None] * powers.weights[0]) / below
+
+    near = wrong(mean, value)
+    centers = np.clip([mean - off, mean + off], 0, spread.width)
+    values = np.clip([value - near, value + near], 0, most)
+    corners = wrong(centers.repeat(2, axis=0), np.concatenate([values, values]))
+    widest = np.maximum(near, corners.max(axis=0))
+    shifted = (off / 2) ** 2 * powers.count / below  # around a mean that is off, it is less
+    return square * value, square * (widest + shifted)
+
+
+_Derived = tuple[Floats, Floats]
+"""A statistic in each cell, and its margin."""
+
+_DERIVED: dict[str, Callable[[Statistic, Moments, _Noisy], _Derived]] = {
+    "count": _count,
+    "sum": _sum,
+    "avg": _average,
+    "var": _variance,
+}
+
+_ESTIMATES: dict[type[Any], Callable[[Statistic, Measuring, Noisy, float], Estimate]] = {
+    Counts: _counts,
+    Sum: _summed,
+    Moments: _moments,
+    Distinct: _plain,
+    Quantile: _quantile,
+    Mode: _mode,
+}
+"""How each kind of measurement answers a statistic."""

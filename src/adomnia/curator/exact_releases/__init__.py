@@ -1,0 +1,1 @@
+"""What was released exactly is registered here, and what that changes."""

@@ -1,0 +1,213 @@
+"""The books: what the ledger says, read without opening the data or making a ledger."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from adomnia.errors import PolicyError
+from adomnia.ledger.account import Account
+from adomnia.ledger.budgets import opening, record_budgets
+from adomnia.ledger.entry import Entry, receipt
+from adomnia.ledger.journal import Journal, Verification
+from adomnia.ledger.stores.postgres_address import SCHEMES, Address
+from adomnia.ledger.stores.postgres_journal import PostgresJournal
+from adomnia.ledger.stores.sqlite_journal import SqliteJournal
+from adomnia.ledger.terms import read_loss
+from adomnia.policy.policy import Policy, line_of
+from adomnia.privacy.composition import Budget
+from adomnia.privacy.loss import Loss
+
+__all__ = [
+    "Entry",
+    "budgets_of",
+    "copy_ledger",
+    "dataset_of",
+    "exact_text",
+    "list_entries",
+    "open_journal",
+    "open_ledger",
+    "read_loss",
+    "receipt",
+    "released_tables",
+    "spending",
+    "state_of",
+    "verify_ledger",
+]
+
+
+def open_journal(policy: Policy, by: str | None = None) -> Journal:
+    """The policy's ledger, made where there is none; that of other data is refused.
+
+    Budgets that were changed since are recorded, with who opened it: an account, or whoever runs
+    this process.
+    """
+    place, who = _place(policy), by or _system_user()
+    said = opening(dataset_of(policy), budgets_of(policy), who)
+    journal: Journal
+    if isinstance(place, Address):
+        journal = PostgresJournal(place, opening=said)
+    else:
+        journal = SqliteJournal(place, opening=said)
+    try:
+        _refuse_other_data(policy, journal)
+        record_budgets(journal, budgets_of(policy), who)
+    except BaseException:
+        journal.close()
+        raise
+    return journal
+
+
+def dataset_of(policy: Policy) -> dict[str, str]:
+    """What tells the policy's data from other data, wherever its folder is moved to.
+
+    Files by their names, without folders; addresses without the user, password and settings.
+    """
+    named = {"table": policy.relation or policy.table, "source": _name(policy.source)}
+    said = named if policy.source else {}
+    graph = policy.graph
+    if graph is None:
+        return said
+    nodes = f"{_name(graph.nodes)}" if graph.nodes else f"{graph.ids}"
+    return {**said, "graph": f"{_name(graph.edges)}, nodes {nodes}"}
+
+
+def budgets_of(policy: Policy) -> dict[str | None, Budget]:
+    """The budget of the data, under None, and those of the analysts."""
+    budgets: dict[str | None, Budget] = {None: policy.budget}
+    return budgets | dict(policy.analysts)
+
+
+@contextmanager
+def open_ledger(policy: Policy) -> Iterator[Journal | None]:
+    """The policy's ledger while the block runs; None where nothing was ever asked."""
+    with _found(_place(policy)) or nullcontext() as journal:
+        if journal is not None:
+            _refuse_other_data(policy, journal)
+        yield journal
+
+
+def copy_ledger(policy: Policy, path: Path) -> None:
+    """A file with the same entries, to be spent in the place of the ledger; none, where none is."""
+    with open_ledger(policy) as journal:
+        if journal is not None:
+            SqliteJournal.copied(journal, path).close()
+
+
+def spending(policy: Policy) -> dict[str, Any]:
+    """What is spent and left: of the data, and of every analyst."""
+    with open_ledger(policy) as journal:
+        return state_of(policy, Account() if journal is None else journal.account())
+
+
+def state_of(policy: Policy, account: Account) -> dict[str, Any]:
+    """What an account leaves of the policy's budgets, as plain JSON values."""
+    return {
+        "data": _state(policy.budget, account.total),
+        "analysts": {
+            name: _state(budget, account.analysts.get(name, Loss()))
+            for name, budget in policy.analysts.items()
+        },
+    }
+
+
+def list_entries(policy: Policy, bodies: Collection[str] | None = None) -> list[Entry]:
+    """Every entry of the ledger, in order; with all bodies, or those of these kinds."""
+    with open_ledger(policy) as journal:
+        return [] if journal is None else list(journal.entries(bodies=bodies))
+
+
+def verify_ledger(policy: Policy) -> Verification:
+    """Whether the ledger's chain holds; that there is no ledger is a problem by itself."""
+    with _found(_place(policy)) or nullcontext() as journal:
+        if journal is None:
+            return Verification(0, (f"there is no ledger at {_place(policy)}",))
+        return journal.verify()
+
+
+def exact_text(published: Mapping[str, Any]) -> str:
+    """What an entry about exact releases says: a release, that they hold, or another promise."""
+    if "sql" in published:
+        return str(published["sql"])
+    if "confirmed" in published:
+        return "what was released exactly was confirmed for the data as they were then"
+    return "the policy promises something else"
+
+
+def released_tables(answer: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """The tables that an answer in the ledger published; none where it is no release's."""
+    parts = (answer or {}).get("released", ())
+    return [table for part in parts for table in part.get("marginals", ())]
+
+
+def _refuse_other_data(policy: Policy, journal: Journal) -> None:
+    """Refuse a ledger that was begun for other data: both would spend one budget."""
+    recorded, own = journal.account().dataset, dataset_of(policy)
+    if recorded is None:
+        return  # it was begun without a policy
+    shared = recorded.keys() & own.keys()
+    if shared and all(recorded[name] == own[name] for name in shared):
+        return
+    raise PolicyError(
+        f"the ledger {_place(policy)} belongs to other data: {_told(recorded)}, not {_told(own)}",
+        "give each data set a ledger of its own: [ledger] url names another one",
+        str(policy.file),
+        line_of(policy, ("ledger", "url")),
+    )
+
+
+def _told(dataset: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in dataset.items())
+
+
+def _name(source: str) -> str:
+    """The name of a file; an address by its host and path, and what it reads there by its name."""
+    if "://" not in source:
+        return Path(source).name
+    scheme, _, rest = source.partition("://")
+    place, _, query = rest.partition("?")
+    read = dict(parse_qsl(query)).get("path", "")
+    return f"{scheme}://{place.rpartition('@')[2]}" + (f"?path={Path(read).name}" if read else "")
+
+
+def _system_user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a container may have no name for its user
+        return f"user {os.getuid()}"
+
+
+def _found(place: Path | Address) -> PostgresJournal | SqliteJournal | None:
+    if isinstance(place, Address):
+        return PostgresJournal.found(place)
+    return SqliteJournal.found(place)
+
+
+def _place(policy: Policy) -> Path | Address:
+    """Where the ledger is: a file, or an address whose text keeps the password to itself."""
+    url = policy.ledger
+    if "://" not in url:
+        return Path(policy.beside(url))
+    hint = 'use a file, as in url = "adomnia.ledger", or postgresql://user@host/database'
+    try:
+        if url.startswith(SCHEMES):
+            return Address.of(url, policy.file.parent)
+        wrong = "a ledger cannot be kept there"
+    except ValueError as error:
+        wrong = str(error)
+    raise PolicyError(wrong, hint, str(policy.file), line_of(policy, ("ledger", "url")))
+
+
+def _state(budget: Budget, total: Loss) -> dict[str, str]:
+    """Spent and left, in the budget's main currency, with delta beside it where there is one."""
+    spent, left = budget.spent(total), budget.remaining(total)
+    main = "rho" if budget.rho is not None else "epsilon"
+    state = {"spent": str(spent[main]), "remaining": str(left[main]), "unit": main}
+    if budget.delta is not None:
+        state |= {"delta_spent": str(spent["delta"]), "delta_remaining": str(left["delta"])}
+    return state

@@ -1,0 +1,1 @@
+"""What a question gets, costs and protects is decided here, on public facts alone."""

@@ -1,0 +1,200 @@
+"""Which mechanism a measurement gets for its share of the loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from adomnia.curator.planning.quantile_choice import NOMINAL, Candidates, Error, aimed_at, asked_for
+from adomnia.errors import QuestionError
+from adomnia.mechanisms.margins.margin import Noise
+from adomnia.mechanisms.measurement_mechanisms import (
+    AddedNoise,
+    ExponentialQuantile,
+    Measuring,
+    PermutedMode,
+    Place,
+    SmoothQuantile,
+)
+from adomnia.mechanisms.noise.admissible import SmoothLaplace
+from adomnia.policy.policy import Policy
+from adomnia.priors.sensitivity import PUBLIC
+from adomnia.privacy.contribution import Contribution
+from adomnia.privacy.events import (
+    Exponential,
+    Free,
+    Gaussian,
+    Laplace,
+    PartitionSelection,
+    PermuteAndFlip,
+    SmoothNoise,
+)
+from adomnia.privacy.premises import Premise
+from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.queries.grouping import cell_count
+from adomnia.queries.measurement import Counts, Measurement, Mode, Quantile
+from adomnia.queries.question import Question
+
+__all__ = ["LossRequest", "QuantileContext", "candidates_of", "mechanism_of"]
+
+
+@dataclass(frozen=True)
+class LossRequest:
+    """What the analyst offers for an answer: an epsilon or a rho, and delta for open keys.
+
+    `error` says what shall be small of a quantile: the error of its rank, or of its value.
+    """
+
+    epsilon: Fraction | None = None
+    rho: Fraction | None = None
+    delta: Fraction | None = None
+    error: Error = "rank"
+
+    @property
+    def told(self) -> list[str]:
+        """All of it as text; what is not said stays out, so that old requests read the same."""
+        amounts = [str(self.epsilon), str(self.rho), str(self.delta)]
+        return amounts if self.error == "rank" else [*amounts, self.error]
+
+    def share(self, parts: int) -> LossRequest:
+        """An even part of each amount."""
+        epsilon, rho, delta = (
+            None if amount is None else amount / parts
+            for amount in (self.epsilon, self.rho, self.delta)
+        )
+        return LossRequest(epsilon, rho, delta, self.error)
+
+    @property
+    def pure(self) -> Fraction:
+        """The epsilon of it; a rho allows the pure epsilon with epsilon²/2 = rho."""
+        if self.epsilon is not None:
+            return self.epsilon
+        return _root_below(2 * (self.rho or Fraction(0)))
+
+
+@dataclass(frozen=True)
+class QuantileContext:
+    """What is public around a measurement: where it is taken, about how many rows a cell has, and
+    how many single rows come, go or change between neighbours (None where that is not known).
+
+    With `selects`, the delta that selecting keys costs. `shown` are the cells that may leave,
+    where others are not paid for.
+    """
+
+    place: Place = field(default_factory=Place)
+    rows: int = NOMINAL
+    steps: int | None = None
+    selects: Fraction | None = None
+    shown: tuple[int, ...] | None = None
+    premises: tuple[Premise, ...] = ()
+    group: int = 1
+
+    @classmethod
+    def of(cls, question: Question, policy: Policy, known: object) -> QuantileContext:
+        """The scene of a question, under the policy and what was released exactly."""
+        neighbors = policy.neighbors
+        cells = 1 if question.open else cell_count(question.keys)
+        rows = policy.rows or neighbors.most or NOMINAL
+        steps = neighbors.moves if question.keys else neighbors.touched
+        place = Place(question.where, question.keys, neighbors.most)
+        near = max(1, rows // cells)
+        return cls(place, near, None if known else steps, group=neighbors.group)
+
+    def rivals(
+        self, measurement: Quantile, eta: Fraction, epsilon: Fraction, delta: Fraction | None
+    ) -> Candidates:
+        """The mechanisms for a quantile. Several rows at once multiply epsilon, and delta by
+        more: it is offered for one row alone."""
+        each = None if self.steps is None else epsilon / self.steps
+        return Candidates(measurement, eta, self.rows, each, delta if self.steps == 1 else None)
+
+
+Taken = tuple[Any, Contribution, Sensitivity]
+"""A measurement, what a row may add to it, and how far neighbours are apart by that."""
+
+Maker = Callable[[Taken, LossRequest, QuantileContext], Measuring]
+
+
+def mechanism_of(
+    measurement: Measurement,
+    contribution: Contribution,
+    bound: Sensitivity,
+    share: LossRequest,
+    scene: QuantileContext | None = None,
+) -> Measuring:
+    """The mechanism that measures this at this share of the loss."""
+    free = bound.l1 == 0 or (share.rho is not None and bound.l2_squared == 0)
+    if free and bound.argument.startswith(PUBLIC):
+        raise QuestionError(
+            "this is already public: it follows from what was released exactly",
+            "register the released numbers too, and it is answered from them: "
+            "adomnia prior add SQL --values FILE",
+        )
+    make = _MAKERS.get(type(measurement), _added)
+    return make((measurement, contribution, bound), share, scene or QuantileContext())
+
+
+def _added(taken: Taken, share: LossRequest, scene: QuantileContext) -> Measuring:
+    """Integer noise on every component; none where no neighbour has others."""
+    measurement, _, bound = taken
+    common = {"place": scene.place, "premises": scene.premises, "shown": scene.shown}
+    if bound.l1 == 0:
+        return AddedNoise(*taken, Free(), **common)  # type: ignore[arg-type]
+    selects = scene.selects if isinstance(measurement, Counts) else None
+    if share.rho is not None and selects is None:
+        event = Gaussian(share.rho, _root(bound.l2_squared))
+        noise = Noise("gaussian", bound.l2_squared / (2 * share.rho))
+        return AddedNoise(*taken, event, noise=noise, **common)  # type: ignore[arg-type]
+    epsilon = share.pure
+    noise = Noise("laplace", bound.l1 / epsilon)
+    pure = Laplace(epsilon, bound.l1)
+    paid = pure if selects is None else PartitionSelection(epsilon, selects, bound.l1)
+    return AddedNoise(*taken, paid, noise=noise, **common)  # type: ignore[arg-type]
+
+
+def _mode(taken: Taken, share: LossRequest, scene: QuantileContext) -> Measuring:
+    epsilon, bound = share.pure, taken[2]
+    event = PermuteAndFlip(epsilon, bound.l1)
+    return PermutedMode(*taken, event, scene.place, scene.premises, epsilon / bound.l1)
+
+
+def _quantile(taken: Taken, share: LossRequest, scene: QuantileContext) -> Measuring:
+    quantile, _, bound = taken
+    rivals, epsilon = candidates_of(quantile, bound, share, scene), share.pure
+    smooth, where = rivals.better(share.error), (scene.place, scene.premises)
+    if smooth is None:
+        event = Exponential(epsilon, bound.l1)
+        aimed = aimed_at(quantile, rivals.eta)
+        return ExponentialQuantile(*taken, event, *where, aimed, rivals.eta)
+    delta = smooth.delta if isinstance(smooth, SmoothLaplace) else Fraction(0)
+    paid = SmoothNoise(epsilon, delta, Fraction(scene.steps or 1))
+    return SmoothQuantile(*taken, paid, *where, asked_for(quantile), smooth)
+
+
+def candidates_of(
+    quantile: Quantile, bound: Sensitivity, share: LossRequest, scene: QuantileContext
+) -> Candidates:
+    """The mechanisms that a quantile's is chosen from."""
+    epsilon = share.pure
+    return scene.rivals(quantile, epsilon / (2 * bound.l1), epsilon, share.delta)
+
+
+_MAKERS: Mapping[type[Any], Maker] = {Quantile: _quantile, Mode: _mode}
+"""Which measurements get something else than added noise."""
+
+
+def _root_below(number: Fraction) -> Fraction:
+    small = len(str(int(1 / number))) if number > 0 else 0  # keep 40 digits of small roots too
+    scale = 10 ** (40 + small)
+    return Fraction(math.isqrt(int(number * scale * scale)), scale)
+
+
+def _root(number: Fraction) -> Fraction:
+    """The square root, exactly where it is a fraction, else just above."""
+    top, bottom = math.isqrt(number.numerator), math.isqrt(number.denominator)
+    if top * top == number.numerator and bottom * bottom == number.denominator:
+        return Fraction(top, bottom)
+    return _root_below(number) + Fraction(1, 10**40)

@@ -1,0 +1,205 @@
+"""Forecasts: the error that an answer would have, or the epsilon that an error needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from adomnia.curator.answers.answer import margin_unit
+from adomnia.curator.answers.answer_shape import describe
+from adomnia.curator.answers.estimate import Estimate, Unit, estimates
+from adomnia.curator.planning.free_lunch_utility import worth_of
+from adomnia.curator.planning.plan import Plan
+from adomnia.errors import QuestionError
+from adomnia.mechanisms.measurement_mechanisms import Measuring
+from adomnia.mechanisms.noisy_values import Measured
+from adomnia.privacy.events import Event, Free, Gaussian, loss
+from adomnia.queries.grouping import cell_count
+from adomnia.queries.post import known_beforehand, statistics
+from adomnia.queries.question import Given, Question
+
+__all__ = ["QueryPlan", "cost_of", "forecast", "forecast_free", "search"]
+
+CLOSE = Fraction(101, 100)
+"""An epsilon is looked for to within one part in a hundred."""
+
+
+@dataclass(frozen=True)
+class QueryPlan:
+    """What an answer would cost and how far off it would be.
+
+    Margins of averages and variances depend on the number of rows, which is not public: they are
+    None here, and come with the answer. `quantiles` says for each column that is one what each
+    mechanism would err by and which is used; `worth` is about free-lunch privacy alone;
+    `row_level` says what units cost: the margins of protecting single rows.
+    """
+
+    spent: dict[str, Fraction]
+    mechanism: str
+    steps: tuple[Measuring, ...]
+    margins: dict[str, float | None]
+    margin_units: Mapping[str, Unit]
+    confidence: float
+    cells: int
+    quantiles: dict[str, dict[str, Any]] = field(default_factory=dict)
+    worth: dict[str, dict[str, Any]] = field(default_factory=dict)
+    row_level: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The forecast as plain JSON values."""
+        main = max(self.steps, key=lambda step: step.sensitivity.l1, default=None)
+        return {
+            **{name: str(value) for name, value in self.spent.items()},
+            "mechanism": self.mechanism,
+            "sensitivity": None if main is None else _sensitivity(main),
+            "measurements": [_sensitivity(step) for step in self.steps],
+            "margins": self.margins,
+            "margin_units": dict(self.margin_units),
+            "confidence": self.confidence,
+            "cells": self.cells,
+            **({"quantiles": self.quantiles} if self.quantiles else {}),
+            **({"worth": self.worth} if self.worth else {}),
+            **({"row_level": self.row_level} if self.row_level else {}),
+        }
+
+
+def _sensitivity(step: Measuring) -> dict[str, Any]:
+    event, bound = step.event, step.sensitivity.l1
+    gaussian = isinstance(event, Gaussian)
+    if isinstance(event, Gaussian):
+        bound = event.sensitivity
+    return {
+        "measurement": type(step.measurement).__name__.lower(),
+        "value": str(bound),
+        "norm": "l2" if gaussian else "l1",
+        "exact": step.sensitivity.exact,
+        "argument": step.sensitivity.argument,
+    }
+
+
+def cost_of(event: Event) -> dict[str, Fraction]:
+    """What an answer costs by currency; its epsilon is said even where it is nothing."""
+    total = loss(event)
+    return {"epsilon": total.epsilon, **total.amounts}
+
+
+def forecast(plan: Plan, confidence: float) -> QueryPlan:
+    """What the plan costs, and the margins that can be told beforehand."""
+    found = _estimates(plan, confidence)
+    margins = _margins(plan, found)
+    return QueryPlan(
+        cost_of(plan.event),
+        _mechanism(plan),
+        plan.steps,
+        margins,
+        _units(plan, found),
+        confidence,
+        _cells(plan),
+        _quantiles(plan),
+        worth_of(plan, margins, confidence),
+        _row_level(plan, confidence),
+    )
+
+
+def forecast_free(question: Question, confidence: float) -> QueryPlan:
+    """The forecast of an answer that is the same whatever the data."""
+    noisy = [column.name for column in describe(question) if column.is_noisy]
+    margins: dict[str, float | None] = dict.fromkeys(noisy, 0.0)
+    cells = 0 if question.empty else cell_count(question.keys)
+    units: dict[str, Unit] = dict.fromkeys(noisy, "value")
+    return QueryPlan(cost_of(Free()), "none", (), margins, units, confidence, cells)
+
+
+def _row_level(plan: Plan, confidence: float) -> dict[str, Any]:
+    """The margins that protecting single rows would have, and how much wider units make them."""
+    if plan.row_level is None:
+        return {}
+    single = plan.row_level()
+    pairs = zip(plan.steps, single.steps, strict=True)
+    ratios = [
+        ours.width / rows.width
+        for ours, rows in pairs
+        if type(ours.event) is type(rows.event) and ours.law == rows.law
+    ]
+    margins = _margins(single, _estimates(single, confidence))
+    return {"unit": plan.unit, "margins": margins, "ratio": max(ratios, default=None)}
+
+
+def _quantiles(plan: Plan) -> dict[str, dict[str, Any]]:
+    """For each column that is one quantile, the mechanisms it was chosen from."""
+    found = {}
+    for output in plan.question.outputs:
+        if isinstance(output.value, Given):
+            at = plan.strategy.source[plan.question.statistics[output.value.index]]
+            rivals = plan.rivals[at]
+            if rivals is not None:
+                found[output.name] = rivals.to_json(plan.error)
+    return found
+
+
+def _mechanism(plan: Plan) -> str:
+    return " + ".join(dict.fromkeys(step.name for step in plan.steps)) or "none"
+
+
+def _cells(plan: Plan) -> int:
+    return 0 if plan.question.open else cell_count(plan.question.keys)
+
+
+def _margins(plan: Plan, found: Sequence[Estimate]) -> dict[str, float | None]:
+    """Margins of the columns that are one statistic each; None where rows must be known."""
+    out: dict[str, float | None] = {}
+    for output in plan.question.outputs:
+        if known_beforehand(output.value) and not statistics(output.value):
+            out[output.name] = 0.0
+        elif isinstance(output.value, Given):
+            known = plan.question.statistics[output.value.index].kind not in ("avg", "var")
+            out[output.name] = found[output.value.index].margins[0] if known else None
+        elif statistics(output.value):
+            out[output.name] = None
+    return out
+
+
+def _units(plan: Plan, found: Sequence[Estimate]) -> dict[str, Unit]:
+    """In what the margin of each noisy column is."""
+    noisy = {column.name for column in describe(plan.question) if column.is_noisy}
+    outputs = [output for output in plan.question.outputs if output.name in noisy]
+    return {output.name: margin_unit(output.value, found) for output in outputs}
+
+
+def _estimates(plan: Plan, confidence: float) -> list[Estimate]:
+    """What would be told of a release of nothing: its margins are those that rest on no row."""
+    return estimates(plan, Measured(tuple(step.blank for step in plan.steps)), confidence)
+
+
+def search(make: Callable[[Fraction], Plan], margin: float, confidence: float) -> QueryPlan:
+    """The forecast with about the smallest epsilon whose margins are all within the asked one."""
+    if not margin > 0 or margin == float("inf"):
+        raise QuestionError("margin must be a finite number above zero", "for example margin = 50")
+
+    def enough(epsilon: Fraction) -> bool:
+        plan = make(epsilon)
+        told = _margins(plan, _estimates(plan, confidence)).values()
+        if None in told or not told:
+            raise QuestionError(
+                "the margin of this question depends on the rows, which are not public",
+                "plan with an epsilon, or plan the COUNT and SUM behind it",
+            )
+        return all(value is not None and value <= margin for value in told)
+
+    low, high = Fraction(1, 10**12), Fraction(1)
+    while not enough(high):
+        high *= 8
+        if high > 10**12:
+            raise QuestionError("no epsilon gives this margin", "ask for a wider one")
+    while high > low * CLOSE:
+        middle = _between(low, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return forecast(make(high), confidence)
+
+
+def _between(low: Fraction, high: Fraction) -> Fraction:
+    """A short fraction near the geometric mean."""
+    middle = float(low * high) ** 0.5
+    return max(low, min(high, Fraction(f"{middle:.4g}")))

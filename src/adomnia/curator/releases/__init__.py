@@ -1,0 +1,1 @@
+"""Tables that agree with each other are released here."""

@@ -1,0 +1,165 @@
+"""Tables that agree with what is public: drawn among all of them, or moved to the nearest."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.curator.table_backend import TableBackend
+from adomnia.errors import QuestionError
+from adomnia.mechanisms.randomness import SYSTEM, Bits
+from adomnia.mechanisms.tables.consistent import choose_table, distances, unit
+from adomnia.privacy.contribution import ROWS
+from adomnia.privacy.reads import CellTotals
+from adomnia.queries.expression import Column
+from adomnia.queries.grouping import cell_count
+from adomnia.queries.measurement import Counts
+from adomnia.queries.ranges import from_domain
+from adomnia.schema.sealed import Sealed
+
+__all__ = ["Consistent", "agreeing"]
+
+COUNTS = Counts((None,))
+MOST_TABLES = 1_000_000
+MOST_CELLS = 4096
+
+
+class Consistent:
+    """One table, and all tables that agree with what is public (`consistent.md`).
+
+    Made before anything is paid.
+    """
+
+    def __init__(self, desk: TableBackend, names: tuple[str, ...]) -> None:
+        from adomnia.priors.lattice.graver import TooLarge, basis  # noqa: PLC0415 (needs SciPy)
+
+        self._desk, self._keys = desk, _keys(desk, names)
+        known = desk.public()[1]
+        if not known:
+            raise QuestionError(
+                "nothing is public that tables could agree with",
+                "register what was released exactly: adomnia prior add SQL --values FILE",
+            )
+        layout = _layout(desk, self._keys)
+        system = layout.system
+        if any(value is None for value in system.values):
+            raise QuestionError(
+                "the numbers of an exact release were not given",
+                "adomnia prior add SQL --values FILE",
+            )
+        if layout.asked.shape[0] != system.cells:
+            read = frozenset().union(*(p.reads for p in known.published)) - {*names}
+            raise QuestionError(
+                "what is public ties this table to other columns",
+                "publish one table with these too: " + ", ".join(sorted(read)),
+            )
+        order = layout.asked.tocsc().indices  # the output of every cell
+        self._places = [int(layout.outputs[place]) for place in order]
+        try:
+            self.tables = _tables(system)
+            self.moves = basis(system.matrix.toarray())
+        except TooLarge:
+            raise QuestionError(
+                f"more than {MOST_TABLES:,} tables agree with what is public",
+                "use the other methods of release",
+            ) from None
+        self.unit = unit(self.moves)
+
+    @property
+    def reads(self) -> CellTotals | None:
+        """The true table; what is public determines it where nothing can move."""
+        return CellTotals(ROWS, None, self._keys) if len(self.moves) else None
+
+    def draw(
+        self, sealed: Sealed[Any] | None, epsilon: Fraction, bits: Bits = SYSTEM
+    ) -> NDArray[np.int64]:
+        """A table near the true one."""
+        if sealed is None:
+            only: NDArray[np.int64] = self.tables[0].copy()
+            return only
+        share = epsilon / self._desk.policy.neighbors.group
+        return choose_table(sealed, self.tables, self.moves, share, bits, places=self._places)
+
+    def laid_out(self, values: NDArray[Any]) -> NDArray[Any]:
+        """A table over the grid of its attributes, without NULL where that is no value."""
+        full = np.zeros(cell_count(self._keys), values.dtype)
+        full[self._places] = values
+        return _shown(self._desk, self._keys, full)
+
+    def margins(
+        self, drawn: NDArray[np.int64], epsilon: Fraction, confidence: float
+    ) -> NDArray[np.float64]:
+        """How far each count may be off, all tables that agree being as likely beforehand."""
+        share = float(epsilon) / self._desk.policy.neighbors.group
+        apart = distances(drawn, self.tables, self.moves) if len(self.moves) else np.zeros(1)
+        weights = np.exp(-share * apart / (2 * self.unit))
+        weights /= weights.sum()
+        found = np.zeros(len(drawn))
+        for cell in range(len(drawn)):
+            off = np.abs(self.tables[:, cell] - drawn[cell])
+            held = np.cumsum(np.bincount(off, weights))
+            found[cell] = int(np.searchsorted(held, confidence - 1e-12))
+        return found
+
+
+def agreeing(
+    desk: TableBackend, names: tuple[str, ...], table: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """The table over all attributes of a release, moved so that it agrees with what is public.
+
+    None where that cannot be said, or not in time.
+    """
+    from adomnia.priors.asking.project import project  # noqa: PLC0415 (needs SciPy: slow to import)
+
+    keys = _keys(desk, names)
+    if table.size > MOST_CELLS:
+        return None
+    layout = _layout(desk, keys)
+    if layout.system.cells > MOST_CELLS or any(v is None for v in layout.system.values):
+        return None
+    noisy = _widened(desk, keys, table)[layout.outputs]
+    found = project(layout.system, layout.asked, noisy.astype(np.float64))
+    if found is None:
+        return None
+    full = np.zeros(cell_count(keys), np.int64)
+    full[layout.outputs] = layout.asked @ found
+    return _shown(desk, keys, full)
+
+
+def _layout(desk: TableBackend, keys: tuple[Column, ...]) -> Any:
+    from adomnia.priors.layout import lay_out  # noqa: PLC0415 (needs SciPy: slow to import)
+
+    return lay_out(desk.public()[1], COUNTS, None, keys)
+
+
+def _tables(system: Any) -> NDArray[np.int64]:
+    from adomnia.priors.tables.fibre import tables  # noqa: PLC0415 (needs SciPy: slow to import)
+
+    return tables(system, MOST_TABLES)
+
+
+def _keys(desk: TableBackend, names: tuple[str, ...]) -> tuple[Column, ...]:
+    return tuple(Column(n, from_domain(desk.policy.attributes[n].domain)) for n in names)
+
+
+def _sides(desk: TableBackend, keys: tuple[Column, ...]) -> tuple[list[int], tuple[slice, ...]]:
+    """The grid with NULL at the end of every side, and the part of it that is published."""
+    nullable = [desk.policy.attributes[key.name].nullable for key in keys]
+    sizes = [cell_count((key,)) for key in keys]
+    part = tuple(slice(None) if null else slice(0, -1) for null in nullable)
+    return sizes, part
+
+
+def _shown(desk: TableBackend, keys: tuple[Column, ...], full: NDArray[Any]) -> NDArray[Any]:
+    sizes, part = _sides(desk, keys)
+    return full.reshape(sizes)[part]
+
+
+def _widened(desk: TableBackend, keys: tuple[Column, ...], table: NDArray[Any]) -> NDArray[Any]:
+    sizes, part = _sides(desk, keys)
+    full = np.zeros(sizes, table.dtype)
+    full[part] = table
+    return full.reshape(-1)

@@ -1,0 +1,344 @@
+"""Publishing: tables that agree with each other, planned, paid for, measured and fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.curator.axis_values import MOST_VALUES, side_of
+from adomnia.curator.exact_releases.repricing import moves
+from adomnia.curator.releases.consistent import MOST_CELLS, Consistent, agreeing
+from adomnia.curator.releases.release_mechanisms import (
+    CoreRelease,
+    DrawnTable,
+    ParityRelease,
+    ReleasedTables,
+    records_of,
+)
+from adomnia.curator.spend import Payer, Use, spend
+from adomnia.curator.table_backend import TableBackend
+from adomnia.errors import QuestionError
+from adomnia.ledger.account import RELEASED
+from adomnia.marginals import release as core
+from adomnia.marginals.core.cost import total_is_public
+from adomnia.marginals.paper.fourier import METHODS, Options, release_fourier
+from adomnia.marginals.paper.promise import Promise
+from adomnia.marginals.workload import Subset, Workload, up_to_ways
+from adomnia.policy.policy import refuse_free_lunch
+from adomnia.privacy import events
+from adomnia.privacy.loss import Loss
+from adomnia.privacy.neighbors import Neighbors
+from adomnia.privacy.premises import ExactReleasesHold, Facts, Premise, RowsStay, check_premises
+from adomnia.privacy.reads import MarginalTables
+from adomnia.queries.canonical import digest
+from adomnia.queries.expression import Column
+from adomnia.queries.ranges import count_cells, from_domain, show
+
+__all__ = [
+    "CONSISTENT",
+    "METHODS",
+    "Publication",
+    "ReleasePlan",
+    "ReleaseSpec",
+    "prospect",
+    "publish",
+]
+
+CONSISTENT = "consistent"
+"""The method that draws a whole table among all that agree with what is public."""
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class ReleaseSpec:
+    """What is to be published: all marginals up to `ways`, or those listed by their attributes."""
+
+    loss: Loss
+    ways: int | None = None
+    marginals: tuple[tuple[str, ...], ...] = ()
+    method: str = "microdata"
+    unbiased: bool = False
+    confidence: float = 0.95
+
+
+@dataclass(frozen=True)
+class ReleasePlan:
+    """What a release would be, before anything is spent."""
+
+    order: ReleaseSpec
+    workload: Workload
+    event: events.Event
+    mechanism: str
+    deviations: Mapping[Subset, float] = field(default_factory=dict)
+    plan: core.Plan | None = None
+    priors: int = 0
+    among: Consistent | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The prospect as plain JSON values; errors are standard deviations of a cell."""
+        spent = events.loss(self.event)
+        return {
+            "spent": {name: str(value) for name, value in spent.amounts.items()},
+            "method": self.order.method,
+            "mechanism": self.mechanism,
+            "marginals": len(self.workload.marginals),
+            "cells": self.workload.total_cells,
+            "deviations": {named(self.workload, s): d for s, d in self.deviations.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What was released: tables, their margins, and the ledger's receipt."""
+
+    prospect: ReleasePlan
+    values: tuple[tuple[Any, ...], ...]
+    tables: Mapping[Subset, NDArray[Any]]
+    margins: Mapping[Subset, NDArray[np.float64]]
+    microdata: NDArray[Any] | None
+    receipt: str
+    policy: str
+    remaining: Mapping[str, Fraction]
+    notes: tuple[str, ...] = ()
+
+
+def named(workload: Workload, subset: Subset) -> str:
+    """A marginal by the names of its attributes."""
+    return "__".join(workload.names[place] for place in subset)
+
+
+def prospect(desk: TableBackend, order: ReleaseSpec) -> ReleasePlan:
+    """The plan of a release; reads no data and spends nothing."""
+    priors = desk.public()[0]
+    return replace(_prospect(desk, order), priors=priors)
+
+
+def _prospect(desk: TableBackend, order: ReleaseSpec) -> ReleasePlan:
+    refuse_free_lunch(desk.policy, "tables are not released")
+    workload = _workload(desk, order)
+    if order.method in METHODS:
+        kind = "gaussian" if order.loss.rho else "laplace"
+        planned = ReleasePlan(order, workload, _event(order.loss), f"{kind} noise on parities")
+        _rehearse(desk, planned)
+        return planned
+    if order.method == CONSISTENT:
+        return _one_of_all(desk, order, workload)
+    if order.method != "microdata":
+        hint = f"one of microdata, {CONSISTENT}, " + ", ".join(METHODS)
+        raise QuestionError(f"there is no method {order.method[:40]!r}", hint)
+    plan = core.plan(workload, order.loss, _neighbors(desk, workload))
+    if not order.unbiased:
+        core.refuse_records(plan)
+    plan.margins(order.confidence)  # kept by the plan: what it decides is known before it is paid
+    return ReleasePlan(order, workload, plan.event, plan.name, plan.deviations, plan)
+
+
+def _one_of_all(desk: TableBackend, order: ReleaseSpec, workload: Workload) -> ReleasePlan:
+    """A whole table drawn among all that agree with what is public."""
+    if len(workload.marginals) != 1 or order.loss.rho:
+        raise QuestionError(
+            "this method publishes one table, for an epsilon",
+            "for example --marginals sex,age --epsilon 1",
+        )
+    among = Consistent(desk, workload.names)
+    name = f"a table drawn among the {len(among.tables):,} that agree with what is public"
+    event = events.Exponential(order.loss.epsilon, Fraction(1))
+    free = not len(among.moves)
+    return ReleasePlan(order, workload, events.Free() if free else event, name, among=among)
+
+
+class _Reached(Exception):
+    """The data would be read now."""
+
+
+def _rehearse(desk: TableBackend, planned: ReleasePlan) -> None:
+    """Go as far as the data, so that what cannot be released is refused before it is paid."""
+
+    def source(_: object) -> NoReturn:
+        raise _Reached
+
+    order, workload = planned.order, planned.workload
+    options = Options(method=order.method, delta=1 - order.confidence)
+    with suppress(_Reached):
+        release_fourier(workload, source, _promise(desk, planned), options)
+
+
+def _event(loss: Loss) -> events.Event:
+    one = Fraction(1)
+    return events.Gaussian(loss.rho, one) if loss.rho else events.Laplace(loss.epsilon, one)
+
+
+# Which tables
+
+
+def _workload(desk: TableBackend, order: ReleaseSpec) -> Workload:
+    wanted = list(dict.fromkeys(name for names in order.marginals for name in names))
+    attributes = desk.policy.attributes
+    for name in wanted:
+        if name not in attributes:
+            hint = "declared are: " + ", ".join(attributes)
+            raise QuestionError(f"{name[:60]!r} is not a declared attribute", hint)
+    names = tuple(n for n in attributes if (n in wanted if wanted else _listable(desk, n)))
+    sizes = tuple(len(side_of(desk.policy, name)) for name in names)
+    if order.ways is not None:
+        if not 1 <= order.ways <= len(names):
+            raise QuestionError(
+                f"marginals of {order.ways} attributes cannot be made",
+                f"--ways goes from 1 to {len(names)}, the attributes with a list of values",
+            )
+        return up_to_ways(names, sizes, order.ways)
+    subsets = [tuple(sorted(names.index(name) for name in part)) for part in order.marginals]
+    if not subsets:
+        raise QuestionError("say which marginals", "for example --ways 2, or --marginals sex,age")
+    if len(set(subsets)) < len(subsets) or any(len(set(s)) < len(s) for s in subsets):
+        raise QuestionError("a marginal, or an attribute in one, is named twice", "name it once")
+    return Workload(names, sizes, tuple(subsets))
+
+
+def _listable(desk: TableBackend, name: str) -> bool:
+    """Whether an attribute's values are few enough to be a side of a table."""
+    count = count_cells(from_domain(desk.policy.attributes[name].domain))
+    return count is not None and count <= MOST_VALUES
+
+
+# Doing it
+
+
+def publish(
+    desk: TableBackend, planned: ReleasePlan, payer: Payer, progress: Progress | None = None
+) -> Publication:
+    """Pay, read the data once, add the noise, and fit what is published."""
+    version = desk.version()
+    use = Use(
+        statement=f"RELEASE {len(planned.workload.marginals)} marginals ({planned.order.method})",
+        mechanisms=(_mechanism(desk, planned, progress),),
+        promise=desk.knowledge.promise,
+        version=version,
+        priors=planned.priors,
+        findable=(RELEASED + digest(version),),
+        what="release",
+    )
+    paid = spend(desk, payer, use)
+    made: ReleasedTables = paid.released[0]
+    left = paid.remaining
+    values = tuple(_shown(desk, name) for name in planned.workload.names)
+    return Publication(
+        planned, values, made.tables, made.margins, made.microdata, paid.receipt,
+        desk.policy.digest, left, made.notes,
+    )  # fmt: skip
+
+
+def _mechanism(
+    desk: TableBackend, planned: ReleasePlan, progress: Progress | None
+) -> CoreRelease | ParityRelease | DrawnTable:
+    """The mechanism of the order's method: what is measured is what was priced."""
+    order, workload = planned.order, planned.workload
+    premises: tuple[Premise, ...] = (ExactReleasesHold(),) if planned.priors else ()
+    if planned.among is None and total_is_public(_neighbors(desk, workload)):
+        premises = (*premises, RowsStay())  # the number of rows comes out as it is
+    if planned.among is not None:
+        moved = Fraction(planned.among.unit * desk.policy.neighbors.group)
+        return DrawnTable(
+            workload, planned.event, planned.among.reads, moved, order.confidence, premises,
+            among=planned.among, epsilon=order.loss.epsilon,
+        )  # fmt: skip
+    common = (workload, planned.event, _reads(desk, workload), _moved(desk, workload))
+    if order.method in METHODS:
+        return ParityRelease(
+            *common, order.confidence, premises,
+            method=order.method, promise=_promise(desk, planned),
+        )  # fmt: skip
+    assert planned.plan is not None
+    return CoreRelease(
+        *common, order.confidence, premises,
+        plan=planned.plan, unbiased=order.unbiased, progress=progress,
+        agree=lambda made: _agreed(desk, planned, made),
+    )  # fmt: skip
+
+
+def _moved(desk: TableBackend, workload: Workload) -> Fraction:
+    """How many rows come and go between the neighbours that it is priced for."""
+    neighbors = _neighbors(desk, workload)
+    rows = (neighbors.rows or 1) * neighbors.group * (2 if neighbors.replaces else 1)
+    return Fraction(rows)
+
+
+def _reads(desk: TableBackend, workload: Workload) -> MarginalTables:
+    attributes = desk.policy.attributes
+    keys = tuple(Column(name, from_domain(attributes[name].domain)) for name in workload.names)
+    return MarginalTables(keys, tuple(side_of(desk.policy, name) for name in workload.names))
+
+
+def _promise(desk: TableBackend, planned: ReleasePlan) -> Promise:
+    workload = planned.workload
+    sensitive = _sensitive(desk, workload)
+    if sensitive is not None:
+        check_premises((RowsStay(),), Facts("", rows_stay=desk.policy.rows_stay))
+    return Promise(planned.order.loss, _neighbors(desk, workload), sensitive)
+
+
+def _neighbors(desk: TableBackend, workload: Workload) -> Neighbors:
+    """The neighbours a release is priced for.
+
+    A row whose value becomes NULL leaves the tables of attributes that are not nullable, and a
+    line of a text file may be read as no row, so a
+    changed row is then priced as one that goes and one that comes, and the total is not public.
+    With exact releases public, as many rows come and go as induced neighbours differ in.
+    """
+    neighbors, attributes = desk.policy.neighbors, desk.policy.attributes
+    known = desk.public()[1]
+    if known:
+        rows = moves(desk.policy, workload.names, known)
+        if rows == 0:
+            raise QuestionError(
+                "these tables are already public: they follow from what was released exactly",
+                "ask for them, where the released numbers were given",
+            )
+        return Neighbors("unbounded", None, rows)
+    nullable = all(attributes[name].nullable for name in workload.names)
+    stays = nullable and desk.policy.rows_stay
+    if stays or not neighbors.replaces:
+        return neighbors
+    return Neighbors("unbounded", neighbors.rows, 2 * neighbors.group)
+
+
+def _agreed(
+    desk: TableBackend, planned: ReleasePlan, made: core.Release
+) -> tuple[Mapping[Subset, NDArray[Any]], NDArray[Any], tuple[str, ...]]:
+    """Tables and records that agree with what was released exactly, as far as can be."""
+    assert made.microdata is not None
+    workload = planned.workload
+    if not desk.public()[1]:
+        return made.marginals, made.microdata, ()
+    whole: NDArray[np.int64] | None = None
+    if np.prod(workload.sizes, dtype=float) <= MOST_CELLS:
+        table = np.zeros(workload.sizes, np.int64)
+        np.add.at(table, tuple(np.asarray(made.microdata).T), 1)
+        whole = agreeing(desk, workload.names, table)
+    if whole is None:
+        note = "the tables were not moved to agree with what was released exactly"
+        return made.marginals, made.microdata, (note,)
+    sums = {
+        subset: whole.sum(axis=tuple(i for i in range(whole.ndim) if i not in subset))
+        for subset in workload.marginals
+    }
+    return sums, records_of(whole), ("the tables agree with what was released exactly",)
+
+
+def _sensitive(desk: TableBackend, workload: Workload) -> Subset | None:
+    """The attributes that need protection, where the policy says that some do not."""
+    attributes = desk.policy.attributes
+    places = tuple(i for i, name in enumerate(workload.names) if attributes[name].sensitive)
+    return None if len(places) == len(workload.names) else places
+
+
+def _shown(desk: TableBackend, name: str) -> tuple[Any, ...]:
+    spread = from_domain(desk.policy.attributes[name].domain)
+    return tuple(show(spread, value) for value in side_of(desk.policy, name))

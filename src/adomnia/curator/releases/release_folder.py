@@ -1,0 +1,184 @@
+"""The folder of a release: tables, metadata and a page, whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adomnia.curator.releases.release import Publication, named
+from adomnia.errors import MachineryError, QuestionError
+from adomnia.marginals.workload import Subset
+from adomnia.privacy import events
+
+__all__ = ["write_folder"]
+
+
+def write_folder(
+    publication: Publication,
+    folder: str | Path,
+    *,
+    microdata: bool = False,
+    pages: Mapping[str, str] | None = None,
+) -> Path:
+    """Write everything beside the place, then move it there in one step.
+
+    The place must not exist yet, or be an empty folder.
+    """
+    place = Path(folder)
+    refuse_taken(place)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    room = Path(tempfile.mkdtemp(prefix=".release-", dir=place.parent))
+    try:
+        _fill(room, publication, microdata, pages or {})
+        if place.exists():
+            place.rmdir()
+        room.rename(place)
+    except OSError as error:
+        reason = error.strerror or "the disk refused"
+        raise MachineryError(f"the release could not be written: {reason}") from None
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+    return place
+
+
+def refuse_taken(place: Path) -> None:
+    """A place that holds something is refused, before anything is spent."""
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        raise QuestionError(f"{str(place)!r} is not empty", "name a new folder with --out")
+
+
+def _fill(room: Path, publication: Publication, microdata: bool, pages: Mapping[str, str]) -> None:
+    room.chmod(0o755)
+    (room / "marginals").mkdir()
+    for subset in publication.prospect.workload.marginals:
+        _write_table(room / "marginals", publication, subset)
+    if microdata and publication.microdata is not None:
+        _write_microdata(room, publication)
+    (room / "release.json").write_text(json.dumps(_facts(publication), indent=1) + "\n", "utf-8")
+    metadata = json.dumps(_metadata(publication), indent=1)
+    (room / "csv-metadata.json").write_text(metadata + "\n", "utf-8")
+    for name, text in pages.items():
+        (room / name).write_text(text, "utf-8")
+
+
+def _write_table(room: Path, publication: Publication, subset: Subset) -> None:
+    workload = publication.prospect.workload
+    names = [workload.names[place] for place in subset]
+    stem = named(workload, subset)
+    rows = list(_rows(publication, subset))
+    _write_csv(room / f"{stem}.csv", [*names, "count"], [row[:-1] for row in rows])
+    _write_parquet(room / f"{stem}.parquet", [*names, "count", "margin"], rows)
+
+
+def _rows(publication: Publication, subset: Subset) -> Iterator[tuple[Any, ...]]:
+    keys = product(*(publication.values[place] for place in subset))
+    counts = publication.tables[subset].reshape(-1).tolist()
+    margins = publication.margins[subset].reshape(-1).tolist()
+    for key, count, margin in zip(keys, counts, margins, strict=True):
+        yield (*key, count, margin)
+
+
+def _write_csv(file: Path, names: list[str], rows: list[tuple[Any, ...]]) -> None:
+    with file.open("w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(rows)
+
+
+def _write_parquet(file: Path, names: list[str], rows: list[tuple[Any, ...]]) -> None:
+    import pyarrow  # noqa: PLC0415 (slow to import)
+    from pyarrow import parquet  # noqa: PLC0415
+
+    columns = zip(*rows, strict=True) if rows else [() for _ in names]
+    arrays = [pyarrow.array(list(column)) for column in columns]
+    parquet.write_table(pyarrow.Table.from_arrays(arrays, names=names), file)
+
+
+def _write_microdata(room: Path, publication: Publication) -> None:
+    names = list(publication.prospect.workload.names)
+    records = np.asarray(publication.microdata)
+    columns = [
+        [values[code] for code in records[:, place].tolist()]
+        for place, values in enumerate(publication.values)
+    ]
+    rows = list(zip(*columns, strict=True))
+    _write_csv(room / "microdata.csv", names, rows)
+    _write_parquet(room / "microdata.parquet", names, rows)
+
+
+def _facts(publication: Publication) -> dict[str, Any]:
+    prospect = publication.prospect
+    spent = events.loss(prospect.event)
+    return {
+        "spent": {name: str(value) for name, value in spent.amounts.items()},
+        "remaining": {name: str(value) for name, value in publication.remaining.items()},
+        "method": prospect.order.method,
+        "mechanism": prospect.mechanism,
+        "confidence": prospect.order.confidence,
+        "unbiased": prospect.order.unbiased,
+        "rows": None if publication.microdata is None else len(publication.microdata),
+        "attributes": [
+            {"name": name, "values": [_plain(value) for value in values]}
+            for name, values in zip(prospect.workload.names, publication.values, strict=True)
+        ],
+        "marginals": [_about(publication, subset) for subset in prospect.workload.marginals],
+        "policy": publication.policy,
+        "receipt": publication.receipt,
+        "notes": list(publication.notes),
+    }
+
+
+def _about(publication: Publication, subset: Subset) -> dict[str, Any]:
+    workload = publication.prospect.workload
+    margins = publication.margins[subset]
+    return {
+        "attributes": [workload.names[place] for place in subset],
+        "file": f"marginals/{named(workload, subset)}.csv",
+        "cells": workload.cells(subset),
+        "largest_margin": float(margins.max(initial=0)),
+        "deviation": publication.prospect.deviations.get(subset),
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+# CSV on the Web: types beside the files, so that other programs read them right.
+
+
+def _metadata(publication: Publication) -> dict[str, Any]:
+    workload = publication.prospect.workload
+    tables = [
+        {
+            "url": f"marginals/{named(workload, subset)}.csv",
+            "tableSchema": {"columns": _columns(publication, subset)},
+        }
+        for subset in workload.marginals
+    ]
+    return {"@context": "http://www.w3.org/ns/csvw", "tables": tables}
+
+
+def _columns(publication: Publication, subset: Subset) -> list[dict[str, str]]:
+    names = publication.prospect.workload.names
+    columns = [
+        {"name": names[place], "titles": names[place], "datatype": _type(publication.values[place])}
+        for place in subset
+    ]
+    whole = publication.tables[subset].dtype.kind in "iu"
+    count = {"name": "count", "titles": "count", "datatype": "integer" if whole else "number"}
+    return [*columns, count]
+
+
+def _type(values: tuple[Any, ...]) -> str:
+    kinds = {type(value) for value in values if value is not None}
+    known = {bool: "boolean", int: "integer", float: "number", str: "string"}
+    return known.get(next(iter(kinds), str), "date") if len(kinds) == 1 else "string"

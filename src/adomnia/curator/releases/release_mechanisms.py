@@ -1,0 +1,206 @@
+"""Mechanisms that release tables: by the core, by the papers' methods, or one among all that agree.
+
+Each reads all marginals once and lets out tables that agree with each other.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.curator.answers.released_tables import registered
+from adomnia.curator.releases.consistent import Consistent
+from adomnia.marginals import release as core
+from adomnia.marginals.paper.fourier import Options, release_fourier
+from adomnia.marginals.paper.promise import Promise
+from adomnia.marginals.workload import Subset, Workload
+from adomnia.mechanisms.mechanism import Releasing
+from adomnia.mechanisms.randomness import SYSTEM, Bits
+from adomnia.privacy import events
+from adomnia.privacy.events import Event
+from adomnia.privacy.premises import Premise
+from adomnia.privacy.reads import Reads
+
+__all__ = ["CoreRelease", "DrawnTable", "ParityRelease", "ReleasedTables"]
+
+Progress = Callable[[str, float], None]
+Agree = Callable[
+    [core.Release], tuple[Mapping[Subset, NDArray[Any]], NDArray[Any], tuple[str, ...]]
+]
+"""Tables and records moved to agree with what was released exactly, and what to say of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedTables:
+    """Tables, their margins, records where there are any, and what should be said of them."""
+
+    tables: Mapping[Subset, NDArray[Any]]
+    margins: Mapping[Subset, NDArray[np.float64]]
+    microdata: NDArray[Any] | None = None
+    notes: tuple[str, ...] = ()
+    kept: tuple[Mapping[str, Any], ...] = ()
+    """What later questions may be answered from."""
+
+    def to_json(self) -> dict[str, Any]:
+        """What the ledger keeps: the tables from which later questions are answered."""
+        return {"marginals": list(self.kept)}
+
+
+@dataclass(frozen=True, eq=False)
+class _Tables(Releasing, ABC):
+    """A release of marginals: which columns, and how many rows it was priced for."""
+
+    workload: Workload
+    event: Event
+    reads: Reads | None
+    moves: Fraction
+    confidence: float
+    premises: tuple[Premise, ...] = ()
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The method, as people are told."""
+
+    @abstractmethod
+    def release(self, sealed: Any, bits: Bits = SYSTEM) -> ReleasedTables:
+        """The tables, and all that follows from their noisy values."""
+
+    def recalled(self, body: Mapping[str, Any]) -> ReleasedTables:
+        """What was released before; of a release the ledger keeps single tables alone."""
+        return ReleasedTables({}, {}, kept=tuple(body["marginals"]))
+
+    def record(self) -> dict[str, Any]:
+        """The columns, and the rows it was priced for: all that pricing it anew needs."""
+        names = self.workload.names
+        marginals = [[names[place] for place in subset] for subset in self.workload.marginals]
+        return {
+            "tables": list(names),
+            "marginals": marginals,
+            "moves": str(self.moves),
+            "mechanism": {"name": self.name},
+            "event": events.to_json(self.event),
+        }
+
+    def _kept(
+        self, tables: Mapping[Subset, NDArray[Any]], margins: Mapping[Subset, NDArray[Any]]
+    ) -> tuple[Mapping[str, Any], ...]:
+        named = {
+            s: tuple(self.workload.names[place] for place in s) for s in self.workload.marginals
+        }
+        return tuple(
+            registered(
+                {named[s]: tables[s] for s in named},
+                {named[s]: margins[s] for s in named},
+                self.confidence,
+            )
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CoreRelease(_Tables):
+    """Noise on residuals or views, fitted to whole records unless `unbiased` tables are asked."""
+
+    plan: core.Plan = field(kw_only=True)
+    unbiased: bool = field(default=False, kw_only=True)
+    progress: Progress | None = field(default=None, kw_only=True)
+    agree: Agree = field(kw_only=True)
+
+    @property
+    def name(self) -> str:
+        """The strategy."""
+        return self.plan.name
+
+    def release(self, sealed: Any, bits: Bits = SYSTEM) -> ReleasedTables:
+        """Measured once; what is random afterwards protects nobody."""
+        made = core.release(
+            self.plan, sealed, bits, self.progress,
+            microdata=not self.unbiased, confidence=self.confidence,
+        )  # fmt: skip
+        if self.unbiased:
+            margins = {
+                s: np.full(t.shape, made.unbiased_margins[s]) for s, t in made.unbiased.items()
+            }
+            said = ("unbiased: cells may be negative and fractional",)
+            kept = self._kept(made.unbiased, margins)
+            return ReleasedTables(made.unbiased, margins, None, said, kept)
+        tables, records, agreed = self.agree(made)
+        notes = (*agreed, *self._too_noisy(len(records)))
+        kept = self._kept(tables, made.margins)
+        return ReleasedTables(tables, made.margins, records, notes, kept)
+
+    def _too_noisy(self, rows: int) -> tuple[str, ...]:
+        """A warning where the noise of a whole table is expected to rival its rows."""
+        share = {
+            subset: 0.8 * deviation * self.workload.cells(subset) / max(1, rows)
+            for subset, deviation in self.plan.deviations.items()
+        }
+        worst = [subset for subset, part in share.items() if part > 1]
+        if not worst:
+            return ()
+        most = max(share.values())
+        return (
+            f"{len(worst)} of {len(share)} tables have more noise than rows (up to {most:,.1f} "
+            "times, before fitting): ask for fewer or smaller tables, or pay more",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ParityRelease(_Tables):
+    """The papers' methods: noise on parities, or on the marginals' own cells."""
+
+    method: str = field(kw_only=True)
+    promise: Promise = field(kw_only=True)
+
+    @property
+    def name(self) -> str:
+        """The noise."""
+        kind = "gaussian" if self.promise.loss.rho else "laplace"
+        return f"{kind} noise on parities"
+
+    def release(self, sealed: Any, bits: Bits = SYSTEM) -> ReleasedTables:
+        """By the method's name; it bounds no single cell, so nothing is kept for later."""
+        options = Options(method=self.method, delta=1 - self.confidence)
+        made = release_fourier(self.workload, sealed, self.promise, options, bits)
+        margins = {s: np.full(t.shape, float(made.bound[s])) for s, t in made.marginals.items()}
+        notes = list(made.notes)
+        if made.theorem:
+            widest = max(made.theorem.values())
+            notes.append(f"Theorem 5 bounds the L1 error of a table by {widest:,.0f} at the most")
+        return ReleasedTables(made.marginals, margins, None, tuple(notes))
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnTable(_Tables):
+    """One table, drawn among all that agree with what is public (`consistent.md`)."""
+
+    among: Consistent = field(kw_only=True)
+    epsilon: Fraction = field(kw_only=True)
+
+    @property
+    def name(self) -> str:
+        """Among how many it is drawn."""
+        many = len(self.among.tables)
+        return f"a table drawn among the {many:,} that agree with what is public"
+
+    def release(self, sealed: Any, bits: Bits = SYSTEM) -> ReleasedTables:
+        """A table near the true one; the only one there is, where nothing is read."""
+        (subset,) = self.workload.marginals
+        table = self.among.draw(sealed, self.epsilon, bits)
+        off = self.among.margins(table, self.epsilon, self.confidence)
+        notes = ("margins: all tables that agree with what is public being as likely beforehand",)
+        tables, margins = ({subset: self.among.laid_out(part)} for part in (table, off))
+        kept = self._kept(tables, margins)
+        return ReleasedTables(tables, margins, records_of(tables[subset]), notes, kept)
+
+
+def records_of(table: NDArray[np.int64]) -> NDArray[Any]:
+    """A row for every count: the places of its values."""
+    places = np.argwhere(table >= 0)
+    return np.repeat(places, table.reshape(-1), axis=0)

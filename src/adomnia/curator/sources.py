@@ -1,0 +1,98 @@
+"""Sources: which engine holds the data, and the public tables beside it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from adomnia.engines.duckdb.engine import DuckDB, Kept
+from adomnia.engines.engine import Engine
+from adomnia.engines.postgres.engine import PostgreSQL
+from adomnia.engines.public_tables import read_rows
+from adomnia.engines.spark.engine import Spark
+from adomnia.errors import PolicyError
+from adomnia.policy.policy import Policy
+from adomnia.schema.domain import Domain
+from adomnia.schema.table import PublicTable
+
+__all__ = ["engine_of", "open_engine", "read_public"]
+
+MAX_PUBLIC = 100_000
+
+Opener = Callable[[Any, str, Mapping[str, Domain]], Engine]
+"""Opens a source: where it is, the table's name, and the domains of its columns."""
+
+SCHEMES: Mapping[str, Opener] = {
+    "postgresql": PostgreSQL,
+    "postgres": PostgreSQL,
+    "spark": Spark,
+}
+"""The engines of addresses; what is no address is a file, and DuckDB reads it."""
+
+HANDED: Mapping[str, Opener] = {"pyspark": Spark}
+"""The engines of objects that are handed in from Python, by the package they are from."""
+
+
+def open_engine(policy: Policy, source: Any = None) -> Engine:
+    """The engine for the policy's source, or for one that is handed in instead of it."""
+    domains = {name: attribute.domain for name, attribute in policy.attributes.items()}
+    if source is None:
+        source = policy.beside(policy.source)
+    kept = Kept(_copies(policy), _told if sys.stderr.isatty() else None)
+    return engine_of(source, policy.relation or policy.table, domains, policy.memory, kept)
+
+
+def _copies(policy: Policy) -> Path | None:
+    """The folder beside the ledger for copies of files; None where nothing can be kept there."""
+    beside = policy.file if "://" in policy.ledger else Path(policy.beside(policy.ledger))
+    folder = beside.with_suffix(".copies")
+    return folder if os.access(folder if folder.exists() else folder.parent, os.W_OK) else None
+
+
+def _told(rows: int) -> None:
+    sys.stderr.write(f"\rreading the source: {rows:,} rows ")
+    sys.stderr.flush()
+
+
+def engine_of(
+    source: Any,
+    table: str,
+    domains: Mapping[str, Domain],
+    memory: int | None = None,
+    kept: Kept = Kept(),  # noqa: B008 (frozen)
+) -> Engine:
+    """The engine for a path, an address, or an object that holds data."""
+    place = source if isinstance(source, str) else getattr(source, "__fspath__", lambda: None)()
+    if place is None:
+        package = type(source).__module__.partition(".")[0]
+        if package not in HANDED:
+            hint = "a source is a path or an address" + "".join(f", or from {p}" for p in HANDED)
+            raise PolicyError(f"a {type(source).__name__} cannot be a source", hint)
+        return HANDED[package](source, table, domains)
+    scheme, found, _ = str(place).partition("://")
+    if not found:
+        return DuckDB(place, table, domains, memory, kept)
+    if scheme not in SCHEMES:
+        known = ", ".join(f"{name}://" for name in SCHEMES)
+        hint = f"use a CSV, Parquet or DuckDB file, or an address that begins with {known}"
+        raise PolicyError(f"a source at {scheme[:20]}:// is not supported", hint)
+    return SCHEMES[scheme](place, table, domains)
+
+
+def read_public(policy: Policy) -> dict[str, PublicTable]:
+    """The public tables, read whole: everybody may know them."""
+    found = {}
+    for name, public in policy.public.items():
+        columns, rows = read_rows(policy.beside(public.source), MAX_PUBLIC)
+        if public.key not in columns:
+            raise PolicyError(f"the public table {name!r} has no column {public.key!r}", "",
+                              str(policy.file))  # fmt: skip
+        keys = [row[columns.index(public.key)] for row in rows]
+        if len(set(keys)) != len(keys):
+            message = f"the key of the public table {name!r} is not unique"
+            raise PolicyError(message, "a join must not make several rows of one", str(policy.file))
+        found[name] = PublicTable(name, public.key, columns, rows)
+    return found

@@ -1,0 +1,177 @@
+"""The desk: a policy, its engine and its ledger, opened together for those who ask."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import Any
+
+from adomnia.curator.access import CURATOR
+from adomnia.curator.answers.memory import Memory, recorded
+from adomnia.curator.exact_releases.prior_registry import PriorRegistry
+from adomnia.curator.ledger_view import open_journal
+from adomnia.curator.planning.pricing import check_prices
+from adomnia.curator.sealed_reads import prepare_sealed, read_sealed
+from adomnia.curator.sources import open_engine, read_public
+from adomnia.errors import PolicyError
+from adomnia.ledger.reserve import Budgets
+from adomnia.mechanisms.mechanism import Mechanism, Releasing
+from adomnia.policy.policy import Policy, line_of
+from adomnia.priors.known import Known
+from adomnia.privacy.premises import Facts
+from adomnia.privacy.reads import Reads
+from adomnia.queries.question import Question
+from adomnia.queries.sql.bind import interpret, refused
+from adomnia.schema.sealed import Sealed
+from adomnia.schema.table import Table
+
+__all__ = ["TableBackend"]
+
+RECORDS = 1024
+"""So many records of earlier uses are kept read; the rest are read when they are needed."""
+
+
+class TableBackend:
+    """Where a question meets data and budget; sessions sit at it."""
+
+    def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
+        with _located(policy, ("data", "source")):
+            self.engine = open_engine(policy, source)
+        policy = replace(policy, rows_stay=self.engine.row_count_is_stable)
+        self.policy = policy
+        self.table = _table(policy, self.engine.columns())
+        with _located(policy, ("privacy", "unit")):
+            self.engine.check(self.table)
+        self.journal = open_journal(policy)
+        self._binders = lru_cache(maxsize=64)(lambda _: lru_cache(maxsize=512)(self._bound))
+        self._recall = lru_cache(maxsize=RECORDS)(partial(recorded, self.journal))
+        self._public = (-1, Known())
+        self.knowledge = PriorRegistry(
+            policy, self.journal, self.bind, tuple(self.engine.columns()), self.edition
+        )
+        try:
+            self.knowledge.add_declared(accept)
+            self.knowledge.check_promise(accept)
+        except BaseException:
+            self.close()
+            raise
+
+    def public(self) -> tuple[int, Known]:
+        """How many exact releases there are, and what they say together."""
+        priors = self.journal.account().priors
+        if self._public[0] != len(priors):
+            self._public = (len(priors), self.knowledge.known(priors))
+        return self._public
+
+    def bind(self, sql: str, analyst: str = CURATOR) -> Question:
+        """The question that a statement asks of this data.
+
+        It is remembered for this analyst alone: how long it takes tells of nobody else.
+        """
+        question = self.interpret(sql, analyst)
+        if question.refusal is not None:
+            raise refused(sql, question.refusal)
+        return question
+
+    def interpret(self, sql: str, analyst: str = CURATOR) -> Question:
+        """The same, also where a comparison is never true: values may be examples still."""
+        return self._binders(analyst)(sql)
+
+    def version(self) -> str:
+        """A digest that changes when the data does; salted, so that it says nothing else.
+
+        Every use names it before it is paid, so here the engine is opened anew where it has died.
+        Where the policy declares a version, the data is what the curator says it is.
+        """
+        self.engine.ready()
+        return self._digest(self.policy.digest)
+
+    def edition(self) -> str:
+        """A digest of which state of the data is read, whatever else the policy says."""
+        return self._digest(self.policy.relation)
+
+    def _digest(self, salt: str) -> str:
+        """Thirty-two characters for the data as they are now, or as the curator says they are."""
+        declared = self.policy.version
+        seen = self.engine.version() if declared is None else f"declared {declared}"
+        return hashlib.sha256(f"{salt}:{seen}".encode()).hexdigest()[:32]
+
+    def memory(self, analyst: str, version: str) -> Memory:
+        """What this analyst has been told of this version of the data, and what everybody was."""
+        return Memory(self.journal, self.policy, analyst, version, self._recall)
+
+    def budgets(self, analyst: str) -> Budgets:
+        """The budgets of the data and of an analyst, as the policy says."""
+        return Budgets(self.policy.budget, self.policy.analysts.get(analyst))
+
+    def check(self, mechanisms: Sequence[Mechanism[Any]]) -> None:
+        """Refuse what is priced below its cost; tables and exact releases have their own prices."""
+        if not self.public()[1]:
+            answers = [m for m in mechanisms if not isinstance(m, Releasing)]
+            check_prices(answers, self.table, self.policy.neighbors, self.policy.rows_stay)
+
+    def ready(self, wanted: Sequence[Reads]) -> None:
+        """Refuse what the engine cannot compute safely."""
+        prepare_sealed(self.engine, self.table, wanted, self.public()[1].only_listed(self.table))
+
+    def facts(self) -> Facts:
+        """What is the same on all neighbours: which state of the data, which kind of source."""
+        return Facts(self.edition(), self.knowledge.confirmed(), self.engine.row_count_is_stable)
+
+    def read(self, wanted: Sequence[Reads]) -> list[Sealed[Any]]:
+        """The exact values, sealed, all of one moment."""
+        if not wanted:
+            return []
+        only = self.public()[1].only_listed(self.table)
+        with self.engine.snapshot() as engine:
+            return read_sealed(engine, self.table, wanted, only)
+
+    def close(self) -> None:
+        """Let go of the data and the ledger."""
+        self.engine.close()
+        self.journal.close()
+
+    def _bound(self, sql: str) -> Question:
+        return interpret(sql, self.table, tuple(self.engine.columns()))
+
+
+@contextmanager
+def _located(policy: Policy, path: tuple[str, ...]) -> Iterator[None]:
+    """An error about what the policy names, with the line that names it."""
+    try:
+        yield
+    except PolicyError as error:
+        if error.line is not None:
+            raise
+        file, line = str(policy.file), line_of(policy, path)
+        raise PolicyError(error.message, error.hint, file, line) from None
+
+
+def _table(policy: Policy, columns: Mapping[str, str]) -> Table:
+    """The private table, checked against the columns that the source really has."""
+    named = {name: ("attributes", name) for name in policy.attributes}
+    if policy.unit is not None:
+        named.setdefault(policy.unit, ("privacy", "unit"))
+    for name, path in named.items():
+        if name not in columns:
+            raise PolicyError(
+                f"the data has no column {name!r}",
+                "its columns are: " + ", ".join(list(columns)[:30]),
+                str(policy.file),
+                line_of(policy, path),
+            )
+    bounds = policy.neighbors
+    with _located(policy, ("public",)):
+        public = read_public(policy)
+    return Table(
+        policy.table,
+        policy.attributes,
+        policy.unit,
+        bounds.rows or 1,
+        public,
+        bounds.groups,
+        bounds.each,
+    )

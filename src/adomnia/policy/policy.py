@@ -1,0 +1,283 @@
+"""The policy: what the data is, what is promised, and who may spend what (`adomnia.toml`)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from adomnia.errors import PolicyError
+from adomnia.policy.audit_section import Audit, audit_section
+from adomnia.policy.domains import attributes_of
+from adomnia.policy.graph_section import GraphSource, graph_source
+from adomnia.policy.toml_reader import Reader, check_keys, flag, parse, text, whole
+from adomnia.privacy.composition import Budget
+from adomnia.privacy.loss import exact
+from adomnia.privacy.neighbors import RELATIONS, Neighbors
+from adomnia.schema.table import Attribute
+
+__all__ = [
+    "Audit",
+    "Policy",
+    "PriorSource",
+    "PublicSource",
+    "line_of",
+    "read_policy",
+    "refuse_free_lunch",
+]
+
+
+@dataclass(frozen=True)
+class PublicSource:
+    """Where a public table is, and its unique key."""
+
+    source: str
+    key: str
+
+
+@dataclass(frozen=True)
+class PriorSource:
+    """A statement that was released exactly, and where its numbers are."""
+
+    sql: str
+    values: str | None = None
+    rounded: int | None = None
+    below: int | None = None
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a curator declared."""
+
+    file: Path
+    source: str = field(repr=False)  # an address may hold a password
+    table: str
+    neighbors: Neighbors
+    budget: Budget
+    attributes: Mapping[str, Attribute]
+    relation: str = ""
+    """The table's name where it lives, with its schema if need be; statements say `table`."""
+    unit: str | None = None
+    analysts: Mapping[str, Budget] = field(default_factory=dict)
+    public: Mapping[str, PublicSource] = field(default_factory=dict)
+    ledger: str = field(default="adomnia.ledger", repr=False)
+    accounts: str = field(default="adomnia.accounts", repr=False)
+    priors: tuple[PriorSource, ...] = ()
+    graph: GraphSource | None = None
+    universe: tuple[str, ...] | None = None
+    max_group: int | None = None
+    confirmed: bool = False
+    digest: str = ""
+    audit: Audit = field(default_factory=Audit)
+    rows: int | None = None
+    """About how many rows there are, as far as that is public; no promise rests on it."""
+    version: str | None = None
+    """Which data this is, by the curator's word; without it the source is looked at."""
+    memory: int | None = None
+    """How many megabytes the embedded engine may use, about."""
+    rows_stay: bool = True
+    """Whether no row's content changes how many rows the source is read as; its kind says so."""
+
+    def beside(self, name: str) -> str:
+        """A file named in the policy, found from where the policy is; an address stays one."""
+        if "://" in name or Path(name).is_absolute():
+            return name
+        return str(self.file.parent / name)
+
+
+def read_policy(file: str | Path) -> Policy:
+    """The policy in a file; anything wrong with it is an error that names the line."""
+    path = Path(file)
+    reader = parse(path)
+    check_keys(reader)
+    tree = reader.tree
+    privacy = _section(reader, "privacy")
+    graph = graph_source(reader)
+    data = _section(reader, "data") if graph is None or "data" in tree else {}
+    source = text(reader, data, ("data", "source"), None if data or graph is None else "")
+    table = text(reader, data, ("data", "table"), _stem(source))
+    return Policy(
+        file=path,
+        source=source,
+        table=table.rpartition(".")[2] if "://" in source else table,
+        relation=table,
+        neighbors=_neighbors(reader, privacy),
+        budget=_budget(reader, privacy, ("privacy",)),
+        attributes=attributes_of(reader),
+        unit=text(reader, privacy, ("privacy", "unit"), "") or None,
+        analysts={
+            name: _budget(reader, part, ("analysts", name))
+            for name, part in tree.get("analysts", {}).items()
+        },
+        public={
+            name: PublicSource(
+                text(reader, part, ("public", name, "source")),
+                text(reader, part, ("public", name, "key")),
+            )
+            for name, part in tree.get("public", {}).items()
+        },
+        ledger=text(reader, tree.get("ledger", {}), ("ledger", "url"), f"{path.stem}.ledger"),
+        accounts=text(reader, tree.get("accounts", {}), ("accounts", "url"), "adomnia.accounts"),
+        priors=_priors(reader),
+        graph=graph,
+        universe=_universe(reader, privacy),
+        max_group=whole(reader, privacy, ("privacy", "max_group"), 1)
+        if "max_group" in privacy
+        else None,
+        confirmed=flag(reader, privacy, ("privacy", "confirmed")),
+        digest=hashlib.sha256(reader.text.encode()).hexdigest(),
+        audit=audit_section(reader),
+        rows=whole(reader, data, ("data", "rows"), 1) if "rows" in data else None,
+        version=text(reader, data, ("data", "version")) if "version" in data else None,
+        memory=_memory(reader, data, source),
+    )
+
+
+def _section(reader: Reader, name: str) -> Mapping[str, Any]:
+    part = reader.tree.get(name)
+    if not isinstance(part, dict):
+        reader.fail(
+            f"the section [{name}] is missing", "see the design of the policy in docs/policy.md"
+        )
+    return part
+
+
+def _memory(reader: Reader, data: Mapping[str, Any], source: str) -> int | None:
+    if "memory" not in data:
+        return None
+    if "://" in source:
+        hint = "a server is told in its own settings, or in its address (docs/sources.md)"
+        reader.fail("memory is for files, which are read here", hint, ("data", "memory"))
+    return whole(reader, data, ("data", "memory"), 1)
+
+
+def _stem(source: str) -> str:
+    if "://" in source:
+        return "data"  # an address does not name a table, and may hold a password
+    return re.sub(r"\W+", "_", Path(source).name.split(".")[0]) or "data"
+
+
+def _neighbors(reader: Reader, privacy: Mapping[str, Any]) -> Neighbors:
+    relation = privacy.get("neighbors", "unbounded")
+    if relation not in RELATIONS:
+        reader.fail(
+            "neighbors must be one of " + ", ".join(RELATIONS), "", ("privacy", "neighbors")
+        )
+    if relation == "free-lunch":
+        return _free_lunch(reader, privacy)
+    if "most" in privacy:
+        hint = 'it goes with neighbors = "free-lunch"'
+        reader.fail("most is for free-lunch privacy", hint, ("privacy", "most"))
+    bounds = _bounds(reader, privacy)
+    group = whole(reader, privacy, ("privacy", "group"), 1)
+    found: Neighbors = reader.guard(
+        ("privacy", "neighbors"), lambda: Neighbors(relation, group=group, **bounds)
+    )
+    return found
+
+
+_BOUNDS = {"max_rows": "rows", "max_groups": "groups", "max_rows_per_group": "each"}
+
+
+def _bounds(reader: Reader, privacy: Mapping[str, Any]) -> dict[str, int]:
+    """How much of one unit is used."""
+    written = [name for name in _BOUNDS if name in privacy]
+    if "unit" not in privacy:
+        for name in written:
+            hint = "the column that names a person"
+            reader.fail(f"{name} needs unit", hint, ("privacy", name))
+        return {}
+    if "max_rows" not in privacy:
+        hint = "how many rows of one unit are used at most, for example max_rows = 5"
+        reader.fail("unit needs max_rows", hint, ("privacy", "unit"))
+    text(reader, privacy, ("privacy", "unit"))
+    return {_BOUNDS[name]: whole(reader, privacy, ("privacy", name), 1) for name in written}
+
+
+_ALONE = ("unit", *_BOUNDS, "group", "universe", "max_group")
+
+
+def _free_lunch(reader: Reader, privacy: Mapping[str, Any]) -> Neighbors:
+    """Any two tables; what makes single rows or exact releases special does not go with it."""
+    if "most" not in privacy:
+        reader.fail(
+            "free-lunch privacy needs most: the largest number of rows, which is public",
+            "for example most = 100000; a table with more rows is answered as an empty one",
+            ("privacy", "neighbors"),
+        )
+    for name in _ALONE:
+        if name in privacy:
+            said = f"{name} does not go with free-lunch neighbors: any two tables are alike already"
+            reader.fail(said, f"leave out {name}", ("privacy", name))
+    for section in ("prior", "graph"):
+        if section in reader.tree:
+            said = f"[{section}] does not go with free-lunch neighbors: {LUNCH}"
+            reader.fail(said, "use unbounded or bounded neighbors", (section,))
+    return Neighbors("free-lunch", most=whole(reader, privacy, ("privacy", "most"), 1))
+
+
+def refuse_free_lunch(policy: Policy, what: str) -> None:
+    """Refuse what knows how far single rows go, and not how far any two tables are apart."""
+    if policy.neighbors.most is not None:
+        raise PolicyError(
+            f"{what} with free-lunch neighbors: {LUNCH}",
+            "use unbounded or bounded neighbors",
+            str(policy.file),
+            line_of(policy, ("privacy", "neighbors")),
+        )
+
+
+LUNCH = "they answer questions in SQL, nearly uselessly, and nothing else"
+
+
+def _budget(reader: Reader, part: Mapping[str, Any], path: tuple[str, ...]) -> Budget:
+    amounts: dict[str, Fraction] = {}
+    for name in ("epsilon", "delta", "rho"):
+        if name in part:
+            written = str(part[name]) if isinstance(part[name], Decimal) else part[name]
+            amounts[name] = reader.guard((*path, name), partial(exact, written, name))
+    if not amounts:
+        reader.fail(f"[{'.'.join(path)}] needs epsilon", "for example epsilon = 1.0", path)
+    budget: Budget = reader.guard((*path, next(iter(amounts))), lambda: Budget(**amounts))
+    return budget
+
+
+def _priors(reader: Reader) -> tuple[PriorSource, ...]:
+    listed = reader.tree.get("prior", [])
+    if not isinstance(listed, list):
+        reader.fail("exact releases are written [[prior]], with two brackets", "", ("prior",))
+    return tuple(_prior(reader, part) for part in listed)
+
+
+def _prior(reader: Reader, part: Mapping[str, Any]) -> PriorSource:
+    return PriorSource(
+        text(reader, part, ("prior", "sql")),
+        text(reader, part, ("prior", "values")) if "values" in part else None,
+        whole(reader, part, ("prior", "rounded"), 1) if "rounded" in part else None,
+        whole(reader, part, ("prior", "below"), 1) if "below" in part else None,
+    )
+
+
+def _universe(reader: Reader, privacy: Mapping[str, Any]) -> tuple[str, ...] | None:
+    listed = privacy.get("universe")
+    if listed is None:
+        return None
+    declared = reader.tree.get("attributes", {})
+    if not isinstance(listed, list) or not listed or any(n not in declared for n in listed):
+        reader.fail(
+            "universe must be a list of declared attributes",
+            'those that will ever be asked, for example universe = ["sex", "age"]',
+            ("privacy", "universe"),
+        )
+    return tuple(dict.fromkeys(listed))
+
+
+def line_of(policy: Policy, path: tuple[str, ...]) -> int | None:
+    """The line where a policy declares something, for example `("privacy", "unit")`."""
+    return parse(policy.file).line(path)

@@ -20,7 +20,6 @@ from sources import ENGINES
 
 from adomnia.curator.sources import engine_of
 from adomnia.engines.interrupts import Interrupts, watched
-from adomnia.engines.postgres.connections import place
 from adomnia.engines.spark.sessions import address
 from adomnia.errors import PolicyError
 from adomnia.mechanisms.unseal import unseal
@@ -30,6 +29,7 @@ from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import plan_measurements
 from adomnia.schema.domain import Categories, Grid, Open
 from adomnia.schema.table import Attribute, Table
+from adomnia.storage.address import shown_address
 from tests.enforced import claim, request_of
 
 SECRET = "Xq7SECRETz"
@@ -141,7 +141,9 @@ def test_no_pattern_lets_one_row_hold_up_a_question(name):
 
 @pytest.mark.parametrize("sign", ["&", ";", "#"])
 def test_a_wrong_sign_shows_no_password_of_a_source(sign):
-    assert SECRET not in place(f"postgresql://reader@db.example/clinic{sign}password={SECRET}")
+    assert SECRET not in shown_address(
+        f"postgresql://reader@db.example/clinic{sign}password={SECRET}"
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from adomnia.errors import BudgetError, LedgerError
 from adomnia.ledger.reserve import Budgets, Reservation, reserve
-from adomnia.ledger.stores.postgres_address import Address
+from adomnia.ledger.stores.postgres_address import LedgerAddress
 from adomnia.ledger.stores.postgres_journal import PostgresJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Laplace
@@ -119,4 +119,4 @@ def test_a_connection_that_forgets_stores_what_was_granted_and_no_more(books: Bo
 
 @pytest.mark.parametrize("sign", ["&", ";", "#", " "])
 def test_a_wrong_sign_shows_no_password_of_a_ledger(sign: str) -> None:
-    assert SECRET not in str(Address.of(f"postgresql://me@h/books{sign}password={SECRET}"))
+    assert SECRET not in str(LedgerAddress.of(f"postgresql://me@h/books{sign}password={SECRET}"))

@@ -20,7 +20,7 @@ from adomnia.ledger.account import Account
 from adomnia.ledger.entry import Record, receipt
 from adomnia.ledger.reserve import Budgets, Reservation, reserve
 from adomnia.ledger.stores import postgres_database, postgres_journal
-from adomnia.ledger.stores.postgres_address import Address
+from adomnia.ledger.stores.postgres_address import LedgerAddress
 from adomnia.ledger.stores.postgres_connection import connect
 from adomnia.ledger.stores.postgres_journal import PostgresJournal
 from adomnia.privacy.composition import Budget
@@ -90,14 +90,14 @@ def in_child(work: Callable[[], object]) -> int:
     ],
 )
 def test_an_address_shows_no_password(url: str, shown: str) -> None:
-    address = Address.of(url)
+    address = LedgerAddress.of(url)
     assert str(address) == shown
     assert SECRET not in repr(address)
 
 
 def test_what_is_ours_is_taken_out_of_the_address() -> None:
     url = "postgresql://h/d?sslmode=require&ledger=people&anchor=a%20b&adomnia_unsafe=1&user=x"
-    address = Address.of(url, Path("folder"))
+    address = LedgerAddress.of(url, Path("folder"))
     assert address.conninfo == "postgresql://h/d?sslmode=require&user=x"
     assert (address.ledger, address.anchor, address.unsafe) == ("people", Path("folder/a b"), True)
 
@@ -116,7 +116,7 @@ def test_what_is_ours_is_taken_out_of_the_address() -> None:
 )
 def test_an_address_that_is_none_is_refused_without_repeating_it(url: str) -> None:
     with pytest.raises(ValueError, match="ledger") as refused:
-        Address.of(url)
+        LedgerAddress.of(url)
     assert not {"ses", "ame", "DROP"} & set(str(refused.value).split())
     assert SECRET not in str(refused.value)
 
@@ -148,11 +148,11 @@ def test_without_the_driver_it_says_what_to_install(
 
 
 def test_reading_does_not_make_a_missing_ledger(url: str) -> None:
-    assert PostgresJournal.found(Address.of(url)) is None
+    assert PostgresJournal.found(LedgerAddress.of(url)) is None
     with pytest.raises(LedgerError, match="there is no ledger at"):
         PostgresJournal(url, create=False)
     PostgresJournal(url).close()
-    found = PostgresJournal.found(Address.of(url))
+    found = PostgresJournal.found(LedgerAddress.of(url))
     assert found is not None
     found.close()
 
@@ -483,7 +483,7 @@ def test_a_writer_that_falls_silent_is_ended(
     quick = postgres_database.BEGIN.replace(f"'{postgres_database.IDLE}s'", "'1500ms'")
     assert quick != postgres_database.BEGIN
     monkeypatch.setattr(postgres_database, "BEGIN", quick)
-    address = Address.of(url)
+    address = LedgerAddress.of(url)
     silent = connect(address)
     postgres_database.begin(silent, address, 0)
     assert reserve(journal, ASKED, BUDGETS).number == 2
@@ -501,7 +501,7 @@ def test_a_head_that_a_stranger_holds_is_waited_for_and_then_an_error(
         postgres_database.BEGIN.replace(f"'{postgres_database.WAIT}s'", "'50ms'"),
     )
     monkeypatch.setattr(postgres_journal, "PATIENCE", 0.3)
-    address = Address.of(url)
+    address = LedgerAddress.of(url)
     with connect(address) as stranger:
         postgres_database.begin(stranger, address, 0)
         with pytest.raises(LedgerError, match="lock timeout"):

@@ -11,7 +11,7 @@ import pytest
 
 from adomnia.errors import LedgerError
 from adomnia.ledger.reserve import Budgets, Reservation, reserve
-from adomnia.ledger.stores.postgres_address import Address
+from adomnia.ledger.stores.postgres_address import LedgerAddress
 from adomnia.ledger.stores.postgres_journal import PostgresJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Laplace
@@ -122,13 +122,13 @@ def test_a_ledger_may_be_in_a_schema_of_its_own(books: Books) -> None:
     books.run('CREATE SCHEMA "Own"')
     assert pay(books.url("&schema=Own")) == 2
     assert books.one('SELECT number FROM "Own".adomnia_head') == 2
-    assert str(Address.of(books.url("&schema=Own"))).endswith("?ledger=people&schema=Own")
+    assert str(LedgerAddress.of(books.url("&schema=Own"))).endswith("?ledger=people&schema=Own")
 
 
 @pytest.mark.parametrize("schema", ["", "pg_temp", "pg_catalog", "a.b", 'a"b', "a%22b", "x" * 61])
 def test_what_is_no_schema_is_refused(schema: str) -> None:
     with pytest.raises(ValueError, match="schema"):
-        Address.of(f"postgresql://h/d?schema={schema}")
+        LedgerAddress.of(f"postgresql://h/d?schema={schema}")
 
 
 @pytest.mark.parametrize("ledger", ["people", "others"])
@@ -139,7 +139,7 @@ def test_a_second_place_is_refused(books: Books, ledger: str) -> None:
     with pytest.raises(LedgerError, match="the schema own of this database has") as refused:
         PostgresJournal(url)
     assert "schema=own" in refused.value.hint
-    assert PostgresJournal.found(Address.of(url)) is None
+    assert PostgresJournal.found(LedgerAddress.of(url)) is None
     assert books.one("SELECT to_regclass('public.adomnia_head') IS NULL") is True
     assert pay(books.url("&schema=own")) == 3
 
@@ -221,7 +221,7 @@ def test_accounts_are_in_one_place_as_well(books: Books) -> None:
 )
 def test_a_password_in_an_odd_place_is_not_shown(url: str) -> None:
     try:
-        shown = f"{Address.of(url)} {Address.of(url)!r}"
+        shown = f"{LedgerAddress.of(url)} {LedgerAddress.of(url)!r}"
     except ValueError as refused:
         shown = str(refused)
     assert SECRET not in shown

@@ -14,7 +14,7 @@ import pytest
 from adomnia.errors import LedgerError
 from adomnia.ledger.entry import Record, canonical, chained
 from adomnia.ledger.reserve import Budgets, Reservation, answered, reserve
-from adomnia.ledger.stores.postgres_address import Address
+from adomnia.ledger.stores.postgres_address import LedgerAddress
 from adomnia.ledger.stores.postgres_journal import PostgresJournal
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Laplace
@@ -273,7 +273,7 @@ def test_a_ledger_that_disappeared_is_not_begun_anew(
         fill(journal)
     knife("DELETE FROM adomnia_journal WHERE ledger = $")
     knife("DELETE FROM adomnia_head WHERE ledger = $")
-    address = Address.of(f"{url}&anchor={anchor}")
+    address = LedgerAddress.of(f"{url}&anchor={anchor}")
     with pytest.raises(LedgerError, match="is gone"):
         PostgresJournal(address)
     with pytest.raises(LedgerError, match="is gone"):

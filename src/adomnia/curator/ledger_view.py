@@ -15,13 +15,14 @@ from adomnia.ledger.account import Account
 from adomnia.ledger.budgets import opening, record_budgets
 from adomnia.ledger.entry import Entry, receipt
 from adomnia.ledger.journal import Journal, Verification
-from adomnia.ledger.stores.postgres_address import SCHEMES, Address
+from adomnia.ledger.stores.postgres_address import LedgerAddress
 from adomnia.ledger.stores.postgres_journal import PostgresJournal
 from adomnia.ledger.stores.sqlite_journal import SqliteJournal
 from adomnia.ledger.terms import read_loss
 from adomnia.policy.policy import Policy, line_of
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss
+from adomnia.storage.address import SCHEMES
 
 __all__ = [
     "Entry",
@@ -50,7 +51,7 @@ def open_journal(policy: Policy, by: str | None = None) -> Journal:
     place, who = _place(policy), by or _system_user()
     said = opening(dataset_of(policy), budgets_of(policy), who)
     journal: Journal
-    if isinstance(place, Address):
+    if isinstance(place, LedgerAddress):
         journal = PostgresJournal(place, opening=said)
     else:
         journal = SqliteJournal(place, opening=said)
@@ -182,13 +183,13 @@ def _system_user() -> str:
         return f"user {os.getuid()}"
 
 
-def _found(place: Path | Address) -> PostgresJournal | SqliteJournal | None:
-    if isinstance(place, Address):
+def _found(place: Path | LedgerAddress) -> PostgresJournal | SqliteJournal | None:
+    if isinstance(place, LedgerAddress):
         return PostgresJournal.found(place)
     return SqliteJournal.found(place)
 
 
-def _place(policy: Policy) -> Path | Address:
+def _place(policy: Policy) -> Path | LedgerAddress:
     """Where the ledger is: a file, or an address whose text keeps the password to itself."""
     url = policy.ledger
     if "://" not in url:
@@ -196,7 +197,7 @@ def _place(policy: Policy) -> Path | Address:
     hint = 'use a file, as in url = "adomnia.ledger", or postgresql://user@host/database'
     try:
         if url.startswith(SCHEMES):
-            return Address.of(url, policy.file.parent)
+            return LedgerAddress.of(url, policy.file.parent)
         wrong = "a ledger cannot be kept there"
     except ValueError as error:
         wrong = str(error)

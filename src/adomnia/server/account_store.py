@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from adomnia.errors import MachineryError, PolicyError
+from adomnia.storage.address import SCHEMES
+from adomnia.storage.driver import driver
+from adomnia.storage.pool import Pool
 
 __all__ = ["PostgresStore", "SqliteStore", "Store", "open_store"]
 
@@ -41,7 +44,7 @@ class Store(Protocol):
 
 def open_store(url: str) -> Store:
     """The store at an address: `postgresql://…`, or the path of a file that is made if missing."""
-    if url.startswith(("postgresql://", "postgres://")):
+    if url.startswith(SCHEMES):
         return PostgresStore(url)
     if "://" in url:
         hint = 'a file such as "adomnia.accounts", or postgresql://…'
@@ -77,51 +80,35 @@ class SqliteStore:
 
 
 class PostgresStore:
-    """Accounts on a PostgreSQL server; a line that broke is opened again once.
+    """Accounts on a PostgreSQL server; a connection that broke is made again once.
 
     They are in the schema `public`, whatever the role's search path: tables of the same names
     elsewhere, which a stranger may have made, let nobody in.
     """
 
     def __init__(self, url: str) -> None:
-        self._url, self._lock = url, threading.Lock()
-        self._line: Any = None
+        driver("accounts at postgresql://", PolicyError)
+        self._pool = Pool(url, 1, lambda connection: connection.execute("SELECT 1"))
         if self.rows("SELECT 1 WHERE to_regclass('adomnia_facts') IS NULL"):
             for statement in TABLES:
                 self.change(statement)
 
     def rows(self, statement: str, *values: Any) -> list[Row]:
         """What the statement selects."""
-        with self._lock:
-            return _kept(lambda: self._execute(statement, values).fetchall())
+        return _kept(lambda: self._execute(statement, values, lambda cursor: cursor.fetchall()))
 
     def change(self, statement: str, *values: Any) -> int:
         """How many rows the statement has changed."""
-        with self._lock:
-            return _kept(lambda: int(self._execute(statement, values).rowcount))
+        return _kept(lambda: self._execute(statement, values, lambda cursor: int(cursor.rowcount)))
 
     def close(self) -> None:
-        """Close the line."""
-        with self._lock:
-            if self._line is not None:
-                self._line.close()
+        """Close the connection."""
+        self._pool.close()
 
-    def _execute(self, statement: str, values: tuple[Any, ...]) -> Any:
-        import psycopg  # noqa: PLC0415 (an extra)
-
-        spelled = statement.replace("?", "%s").replace("adomnia_", "public.adomnia_")
-        if self._line is not None:
-            try:
-                return self._line.execute(spelled, values)
-            except psycopg.OperationalError:
-                self._line.close()
-        self._line = psycopg.connect(
-            self._url,
-            autocommit=True,
-            connect_timeout=10,
-            prepare_threshold=None,  # a pool in between may forget what was prepared
-        )
-        return self._line.execute(spelled, values)
+    def _execute(self, statement: str, values: tuple[Any, ...], take: Callable[[Any], T]) -> T:
+        written = statement.replace("?", "%s").replace("adomnia_", "public.adomnia_")
+        with self._pool.connection() as connection:
+            return take(connection.execute(written, values))
 
 
 def _private(path: Path) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.engines.interrupts import interruptible
-from adomnia.engines.postgres.connections import Connections, place
+from adomnia.engines.postgres.connections import reading_pool
 from adomnia.engines.postgres.dialect import PostgresDialect
 from adomnia.engines.sanitized_errors import quietly, unanswered
 from adomnia.engines.sql.clean import clean
@@ -30,6 +30,7 @@ from adomnia.engines.sql.statement import DATA
 from adomnia.engines.survey import survey
 from adomnia.errors import AdomniaError, MachineryError, PolicyError
 from adomnia.schema.domain import Categories, Domain
+from adomnia.storage.address import shown_address
 
 if TYPE_CHECKING:
     import psycopg
@@ -97,8 +98,8 @@ class PostgreSQL(SqlEngine):
     """A table on a server; several threads may ask at once."""
 
     def __init__(self, url: str, table: str, domains: Mapping[str, Domain]) -> None:
-        self._place = place(url)
-        self._connections = Connections(url)
+        self._place = shown_address(url)
+        self._connections = reading_pool(url)
         self._held: psycopg.Connection[Any] | None = None
         try:
             with self.snapshot() as moment:
@@ -139,7 +140,7 @@ class PostgreSQL(SqlEngine):
             yield self
             return
         with ExitStack() as stack:
-            opening = self._connections.transaction()
+            opening = self._connections.connection()
             connection = quietly(lambda: stack.enter_context(opening), self._lost)
             moment = copy(self)
             moment._held = connection

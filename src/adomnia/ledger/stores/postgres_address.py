@@ -1,4 +1,4 @@
-"""The address of a ledger in PostgreSQL: what is ours in it, and what may be shown of it."""
+"""The address of a ledger in PostgreSQL: which ledger of the server it is, beside where that is."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
-from urllib.parse import unquote
 
-__all__ = ["SCHEMES", "Address"]
+from adomnia.storage.address import PostgresAddress
 
-SCHEMES = ("postgresql://", "postgres://")
+__all__ = ["LedgerAddress"]
+
 NAME = "adomnia"
 SCHEMA = "public"
 OURS = ("ledger", "schema", "anchor", "adomnia_unsafe")
-HOST = re.compile(r"(\[[0-9A-Fa-f:.%]*\]|[\w.%-]*)(:\d*)?")
-PLAIN = re.compile(r"[\w.-]*")
 
 
 @dataclass(frozen=True)
-class Address:
+class LedgerAddress:
     """Where a ledger is: `str` of it is for messages and has no user and no password.
 
     `ledger` tells several ledgers of one database apart, and `schema` is where they all are,
@@ -39,29 +37,22 @@ class Address:
     def of(cls, url: str, folder: Path = Path()) -> Self:
         """The address in a url; files in it are found from `folder`. A ValueError says why not.
 
-        >>> print(Address.of("postgresql://me:secret@db.example/books?ledger=people&sslmode=require"))
+        >>> url = "postgresql://me:secret@db.example/books?ledger=people&sslmode=require"
+        >>> print(LedgerAddress.of(url))
         postgresql://db.example/books?ledger=people
         """
-        base, _, query = url.partition("?")
-        scheme, _, rest = base.partition("://")
-        place, _, database = rest.partition("/")
-        hosts = place.rpartition("@")[2]
-        if "@" in database + query or not all(map(HOST.fullmatch, hosts.split(","))):
-            # What is taken for a host here may be a piece of a password: it is not repeated.
-            raise ValueError("in the address of the ledger, write / ? @ : as %2F %3F %40 %3A")
-        pairs = [pair for pair in query.split("&") if pair]
-        own = {key: unquote(value) for key, _, value in (pair.partition("=") for pair in pairs)}
+        server = PostgresAddress.of(url, OURS)
+        own = server.own
         name = own.get("ledger", NAME)
         if not re.fullmatch(r"[A-Za-z0-9_.-]{1,60}", name):
             raise ValueError("the name of a ledger is made of letters, digits, and . _ -")
         schema = own.get("schema", SCHEMA)
         if not re.fullmatch(r"(?!pg_)[A-Za-z0-9_]{1,60}", schema):
             raise ValueError("the schema of a ledger is made of letters, digits, and _")
-        kept = "&".join(pair for pair in pairs if pair.partition("=")[0] not in OURS)
         elsewhere = "" if schema == SCHEMA else f"&schema={schema}"
         return cls(
-            conninfo=f"{base}?{kept}" if kept else base,
-            shown=f"{scheme}://{hosts}/{_shown(database)}?ledger={name}{elsewhere}",
+            conninfo=server.conninfo,
+            shown=f"{server}?ledger={name}{elsewhere}",
             ledger=name,
             schema=schema,
             anchor=folder / own["anchor"] if own.get("anchor") else None,
@@ -70,8 +61,3 @@ class Address:
 
     def __str__(self) -> str:
         return self.shown
-
-
-def _shown(database: str) -> str:
-    """The database's name, unless a sign in it may have led a password there."""
-    return database if PLAIN.fullmatch(database) else "…"

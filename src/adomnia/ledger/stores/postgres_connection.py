@@ -1,8 +1,4 @@
-"""Connections to the PostgreSQL server of a ledger: how they are made, and what their failures say.
-
-Nothing is set for a whole session, and nothing is prepared: a pool in between may hand every
-transaction another session, or reset one between two (`DISCARD ALL`).
-"""
+"""Connections to the PostgreSQL server of a ledger: durable ones, and what their failures say."""
 
 from __future__ import annotations
 
@@ -12,7 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import LedgerError
-from adomnia.ledger.stores.postgres_address import Address
+from adomnia.ledger.stores.postgres_address import LedgerAddress
+from adomnia.storage import driver as storage
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -36,7 +33,7 @@ class Interrupted(LedgerError):
 
 
 @contextmanager
-def failures(address: Address) -> Iterator[None]:
+def failures(address: LedgerAddress) -> Iterator[None]:
     """Turn what PostgreSQL raises into one line for a person."""
     psycopg = _psycopg()
     try:
@@ -49,17 +46,10 @@ def failures(address: Address) -> Iterator[None]:
         raise LedgerError(f"the ledger {address} is damaged: a text in it is broken") from error
 
 
-def connect(address: Address) -> Connection[Any]:
+def connect(address: LedgerAddress) -> Connection[Any]:
     """A connection to a server that keeps what it acknowledges; any other is refused."""
-    psycopg = _psycopg()
-    connection: Connection[Any] = psycopg.connect(
-        address.conninfo,
-        autocommit=True,
-        client_encoding="UTF8",
-        prepare_threshold=None,
-        cursor_factory=psycopg.ClientCursor,  # it can send several statements at once
-        **_defaults(address.conninfo),
-    )
+    psycopg = _psycopg()  # its client's cursor can send several statements at once
+    connection = storage.connect(address.conninfo, cursor_factory=psycopg.ClientCursor)
     try:
         if not address.unsafe:
             _refuse_forgetful(connection, address)
@@ -69,7 +59,7 @@ def connect(address: Address) -> Connection[Any]:
     return connection
 
 
-def _refuse_forgetful(connection: Connection[Any], address: Address) -> None:
+def _refuse_forgetful(connection: Connection[Any], address: LedgerAddress) -> None:
     asked = ", ".join(f"pg_catalog.current_setting('{name}')" for name in DURABLE)
     found = connection.execute(f"SELECT {asked}").fetchone() or ()
     for setting, value in zip(DURABLE, found, strict=True):
@@ -83,29 +73,10 @@ def _refuse_forgetful(connection: Connection[Any], address: Address) -> None:
 
 def _psycopg() -> Any:
     """The driver, loaded when a ledger in PostgreSQL is first used."""
-    try:
-        import psycopg  # noqa: PLC0415 (an extra)
-    except ImportError as error:
-        raise LedgerError(
-            "a ledger in PostgreSQL needs psycopg", hint='pip install "adomnia[postgres]"'
-        ) from error
-    return psycopg
+    return storage.driver("a ledger in PostgreSQL", LedgerError)
 
 
-def _defaults(conninfo: str) -> dict[str, Any]:
-    """How soon a dead server is noticed, where the address does not say it."""
-    ours = {
-        "application_name": "adomnia",
-        "connect_timeout": 10,
-        "keepalives_idle": 10,
-        "keepalives_interval": 5,
-        "keepalives_count": 3,
-        "tcp_user_timeout": 20_000,
-    }
-    return {key: value for key, value in ours.items() if f"{key}=" not in conninfo}
-
-
-def _told(address: Address, error: Any) -> LedgerError:
+def _told(address: LedgerAddress, error: Any) -> LedgerError:
     """A failure of the client, or before there was a session, without the names it quotes."""
     if isinstance(error, _psycopg().ProgrammingError):
         return LedgerError(f"the ledger {address} cannot be used: its address is not understood")
@@ -124,7 +95,7 @@ def _unquoted(reason: str) -> str:
     return re.sub('".*"', '"…"', reason)
 
 
-def _failure(address: Address, error: Any) -> LedgerError:
+def _failure(address: LedgerAddress, error: Any) -> LedgerError:
     state = error.sqlstate
     if state == "22012":  # how a commit refuses to go on (`database`)
         return LedgerError(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from adomnia.errors import LedgerError
 from adomnia.ledger.check import Check
 from adomnia.ledger.entry import KINDS, ROOT, Entry, Row, canonical, chained, opened
-from adomnia.ledger.stores.postgres_address import Address
+from adomnia.ledger.stores.postgres_address import LedgerAddress
 from adomnia.ledger.stores.postgres_connection import Interrupted
 from adomnia.ledger.stores.store import Since, earlier, only_head
 
@@ -79,7 +79,7 @@ WRITTEN = """
 """
 
 
-def exists(connection: Connection[Any], address: Address) -> bool:
+def exists(connection: Connection[Any], address: LedgerAddress) -> bool:
     """Whether anything of the ledger is there."""
     connection.execute(VIEW)
     found = _exists(connection, address)
@@ -88,7 +88,7 @@ def exists(connection: Connection[Any], address: Address) -> bool:
 
 
 def make(
-    connection: Connection[Any], address: Address, more: Mapping[str, Any] | None = None
+    connection: Connection[Any], address: LedgerAddress, more: Mapping[str, Any] | None = None
 ) -> None:
     """Make the tables, where they are missing, and the ledger's head and first entry."""
     connection.execute(BEGIN)
@@ -104,7 +104,7 @@ def make(
     commit(connection, address, [chained(opened(more), 1, ROOT)], batch="")
 
 
-def begin(connection: Connection[Any], address: Address, after: int) -> Since:
+def begin(connection: Connection[Any], address: LedgerAddress, after: int) -> Since:
     """Begin to write: wait until no other writer is left, and give what they left.
 
     READ COMMITTED: the rows are read after the lock is had, and so are all there are.
@@ -116,7 +116,7 @@ def begin(connection: Connection[Any], address: Address, after: int) -> Since:
 
 def view(
     connection: Connection[Any],
-    address: Address,
+    address: LedgerAddress,
     after: int,
     limit: int | None = None,
     bodies: Collection[str] = (),
@@ -132,14 +132,14 @@ def view(
 
 
 def rows(
-    connection: Connection[Any], address: Address, after: int, limit: int | None = None
+    connection: Connection[Any], address: LedgerAddress, after: int, limit: int | None = None
 ) -> list[Row]:
     """The rows above number `after`, in order, inside a transaction."""
     return _run(connection, address, ROWS, after=after, limit=limit).fetchall()
 
 
 def commit(
-    connection: Connection[Any], address: Address, entries: Sequence[Entry], batch: str
+    connection: Connection[Any], address: LedgerAddress, entries: Sequence[Entry], batch: str
 ) -> None:
     """Write entries, marked with a batch, and the new head, and end the transaction with them."""
     first, last = entries[0], entries[-1]
@@ -163,7 +163,7 @@ def commit(
         raise Interrupted("the ledger's transaction was rolled back")
 
 
-def written(connection: Connection[Any], address: Address, last: Entry, batch: str) -> bool:
+def written(connection: Connection[Any], address: LedgerAddress, last: Entry, batch: str) -> bool:
     """Whether a transaction whose end was not seen was stored.
 
     Its own lock on the head is waited for first, so that it is over, one way or the other.
@@ -175,7 +175,7 @@ def written(connection: Connection[Any], address: Address, last: Entry, batch: s
     return bool(found)
 
 
-def read(connection: Connection[Any], address: Address, check: Check) -> None:
+def read(connection: Connection[Any], address: LedgerAddress, check: Check) -> None:
     """Hand everything in the ledger, in one consistent view, to a check."""
     connection.execute(VIEW)
     with connection.cursor("adomnia") as cursor:
@@ -190,13 +190,13 @@ def read(connection: Connection[Any], address: Address, check: Check) -> None:
         check.problem("the head is missing")
 
 
-def _exists(connection: Connection[Any], address: Address) -> bool:
+def _exists(connection: Connection[Any], address: LedgerAddress) -> bool:
     if not _tables(connection, address):
         return False
     return bool(_run(connection, address, HEAD).fetchall() or rows(connection, address, 0, 1))
 
 
-def _tables(connection: Connection[Any], address: Address) -> bool:
+def _tables(connection: Connection[Any], address: LedgerAddress) -> bool:
     """Whether the tables are there; one alone, or one that a crash would empty, is refused."""
     found = _found(connection)
     if any(old for schema, *_, old in found if schema == address.schema):
@@ -212,7 +212,7 @@ def _tables(connection: Connection[Any], address: Address) -> bool:
     return bool(kinds)
 
 
-def _refuse_second(connection: Connection[Any], address: Address) -> None:
+def _refuse_second(connection: Connection[Any], address: LedgerAddress) -> None:
     """A database has one place for ledgers: two would let everyone spend everything twice.
 
     What lies elsewhere is not looked into. It may belong to a stranger, and reading a view would
@@ -231,13 +231,13 @@ def _found(connection: Connection[Any]) -> list[tuple[str, str, str, str, bool]]
 
 
 def _run(
-    connection: Connection[Any], address: Address, statements: str, **values: object
+    connection: Connection[Any], address: LedgerAddress, statements: str, **values: object
 ) -> Cursor[Any]:
     """Send statements at once; if one fails, those after it are not run."""
     return connection.execute(_placed(statements, address), {"ledger": address.ledger, **values})
 
 
-def _placed(statements: str, address: Address) -> str:
+def _placed(statements: str, address: LedgerAddress) -> str:
     """Statements with the ledger's schema in the place of `@`."""
     return statements.replace("@", f'"{address.schema}"')
 

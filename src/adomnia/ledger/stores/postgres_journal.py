@@ -14,7 +14,7 @@ from adomnia.ledger.check import Check
 from adomnia.ledger.entry import Entry, Row
 from adomnia.ledger.stores import postgres_database
 from adomnia.ledger.stores.lock import Lock
-from adomnia.ledger.stores.postgres_address import Address
+from adomnia.ledger.stores.postgres_address import LedgerAddress
 from adomnia.ledger.stores.postgres_connection import Interrupted, connect, failures
 from adomnia.ledger.stores.store import Mark, Since
 from adomnia.ledger.stores.stored_journal import Outcome, StoredJournal
@@ -39,15 +39,15 @@ class PostgresJournal(StoredJournal):
 
     def __init__(
         self,
-        address: Address | str,
+        address: LedgerAddress | str,
         create: bool = True,
         opening: Mapping[str, Any] | None = None,
     ) -> None:
-        place = Address.of(address) if isinstance(address, str) else address
+        place = LedgerAddress.of(address) if isinstance(address, str) else address
         super().__init__(PostgresStore(place, create, opening))
 
     @classmethod
-    def found(cls, address: Address) -> Self | None:
+    def found(cls, address: LedgerAddress) -> Self | None:
         """The journal at this address; None where none was ever made."""
         try:
             return cls(address, create=False)
@@ -75,7 +75,7 @@ class PostgresStore:
     """The connection of one process, and the anchor of its machine where there is one."""
 
     def __init__(
-        self, address: Address, create: bool, opening: Mapping[str, Any] | None = None
+        self, address: LedgerAddress, create: bool, opening: Mapping[str, Any] | None = None
     ) -> None:
         self.address = address
         self.lock = None if address.anchor is None else Lock(address.anchor, address)

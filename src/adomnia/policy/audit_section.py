@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from adomnia.policy.toml_reader import Reader, flag, text, whole
+from adomnia.policy.sections import AuditSection
+from adomnia.policy.toml_reader import Reader
 
 __all__ = ["Audit", "audit_section"]
 
-_CIRCUMSTANCES = ("independent", "exact", "influence", "several_rows", "repeated")
-_MANY = ("group", "rows", "releases")
+_CIRCUMSTANCES = (
+    *("independent", "exact", "influence", "several_rows", "repeated"),
+    *("group", "rows", "releases"),
+)
 _SHARES = ("tau", "kj", "kcp", "amber", "red")
 _RANGES = {"kj": (1, 10**9)}
 
@@ -42,41 +45,44 @@ class Audit:
 
 def audit_section(reader: Reader) -> Audit:
     """What the policy says about audits."""
-    part = reader.tree.get("audit", {})
-    told: dict[str, Any] = {name: _share(reader, part, name) for name in _SHARES if name in part}
+    part = reader.section(AuditSection, ("audit",))
+    told: dict[str, Any] = {
+        name: _share(reader, name, value)
+        for name in _SHARES
+        if (value := getattr(part, name)) is not None
+    }
     declared = reader.tree.get("attributes", {})
-    if "public" in part:
-        public = part["public"]
+    public = part.public
+    if public is not None:
         if not isinstance(public, list) or any(name not in declared for name in public):
             hint = 'what an attacker may know of somebody, for example public = ["sex", "age"]'
             reader.fail("public must be a list of declared attributes", hint, ("audit", "public"))
         told["public"] = tuple(dict.fromkeys(public))
-    if "sensitive" in part:
-        told["sensitive"] = text(reader, part, ("audit", "sensitive"))
-        if told["sensitive"] not in declared or told["sensitive"] in told.get("public", ()):
+    if part.sensitive is not None:
+        told["sensitive"] = part.sensitive
+        if part.sensitive not in declared or part.sensitive in told.get("public", ()):
             reader.fail("sensitive must be a declared attribute, and not public", "",
                         ("audit", "sensitive"))  # fmt: skip
-    if "disclosures" in part:
-        most = part["disclosures"]
+    most = part.disclosures
+    if most is not None:
         if not isinstance(most, int) or isinstance(most, bool) or most < 0:
             reader.fail("disclosures must be a whole number", "0 allows none",
                         ("audit", "disclosures"))  # fmt: skip
         told["disclosures"] = most
-    if "gate" in part:
-        told["gate"] = text(reader, part, ("audit", "gate"))
-        if told["gate"] not in ("refuse", "warn"):
+    if part.gate is not None:
+        told["gate"] = part.gate
+        if part.gate not in ("refuse", "warn"):
             reader.fail("gate must be refuse or warn", "", ("audit", "gate"))
-    facts = {n: flag(reader, part, ("audit", n)) for n in _CIRCUMSTANCES if n in part}
-    many = {n: whole(reader, part, ("audit", n), 1) for n in _MANY if n in part}
-    made = Audit(**told, circumstances={**facts, **many})
+    facts = {name: getattr(part, name) for name in _CIRCUMSTANCES}
+    known = {name: fact for name, fact in facts.items() if fact is not None}
+    made = Audit(**told, circumstances=known)
     if made.amber > made.red:
         reader.fail("amber must not be above red", "", ("audit", "amber"))
     return made
 
 
-def _share(reader: Reader, part: Mapping[str, Any], name: str) -> float:
+def _share(reader: Reader, name: str, value: Any) -> float:
     """A threshold: a number between its ends, which lie outside."""
-    value = part[name]
     low, high = _RANGES.get(name, (0, 1))
     right = isinstance(value, int | Decimal) and not isinstance(value, bool)
     if not right or not (low < value < high or (name == "kcp" and value == 1)):

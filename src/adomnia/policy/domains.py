@@ -9,55 +9,56 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from adomnia.policy.toml_reader import Reader, flag
+from adomnia.policy.sections import AttributeSection
+from adomnia.policy.toml_reader import Reader
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open
 from adomnia.schema.table import Attribute
 
 __all__ = ["attributes_of"]
 
+Path = tuple[str, ...]
+
 
 def attributes_of(reader: Reader) -> dict[str, Attribute]:
     """What the policy says its columns may hold."""
     found = {}
-    for name, part in reader.tree.get("attributes", {}).items():
+    for name, part in reader.sections(AttributeSection, "attributes").items():
         path = ("attributes", name)
         domain = reader.guard(path, partial(_domain, reader, part, path))
-        nullable = flag(reader, part, (*path, "nullable"))
-        sensitive = flag(reader, part, (*path, "sensitive"), default=True)
-        found[name] = Attribute(name, domain, nullable, sensitive)
+        found[name] = Attribute(name, domain, part.nullable, part.sensitive)
     return found
 
 
-def _domain(reader: Reader, part: Mapping[str, Any], path: tuple[str, ...]) -> Domain:
-    kind = part.get("kind", "values" if "values" in part else "number" if "low" in part else None)
-    makers: Mapping[Any, Callable[..., Domain]] = {
+def _domain(reader: Reader, part: AttributeSection, path: Path) -> Domain:
+    kind = part.kind
+    if kind is None:
+        kind = "values" if part.values is not None else "number" if part.low is not None else ""
+    makers: Mapping[str, Callable[..., Domain]] = {
         "values": _values,
         "number": _grid,
         "date": _dates,
         "text": lambda *_: Open(),
     }
-    if kind not in makers:
+    if not isinstance(kind, str) or kind not in makers:
         hint = 'give values = […], or low and high, or kind = "date" with both, or kind = "text"'
         reader.fail(f"the domain of {path[-1]!r} is not clear", hint, path)
     return makers[kind](reader, part, path)
 
 
-def _values(reader: Reader, part: Mapping[str, Any], path: tuple[str, ...]) -> Domain:
-    if "low" in part or "high" in part or "step" in part:
+def _values(reader: Reader, part: AttributeSection, path: Path) -> Domain:
+    if any(end is not None for end in (part.low, part.high, part.step)):
         reader.fail("either values, or low and high", "", (*path, "values"))
-    values = part.get("values")
+    values = part.values
     if not isinstance(values, list):
         reader.fail("values must be a list", 'for example values = ["F", "M"]', (*path, "values"))
-    made: Domain = reader.guard(
-        (*path, "values"), lambda: Categories(tuple(values), part.get("other"))
-    )
+    made: Domain = reader.guard((*path, "values"), lambda: Categories(tuple(values), part.other))
     return made
 
 
-def _grid(reader: Reader, part: Mapping[str, Any], path: tuple[str, ...]) -> Domain:
+def _grid(reader: Reader, part: AttributeSection, path: Path) -> Domain:
     ends = []
-    for name, default in (("low", None), ("high", None), ("step", 1)):
-        value = part.get(name, default)
+    step = 1 if part.step is None else part.step
+    for name, value in (("low", part.low), ("high", part.high), ("step", step)):
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
             reader.fail(f"{name} must be a number", f"for example {name} = 1", (*path, name))
         if isinstance(value, Decimal) and not (value.is_finite() and abs(value.adjusted()) < 100):
@@ -67,13 +68,13 @@ def _grid(reader: Reader, part: Mapping[str, Any], path: tuple[str, ...]) -> Dom
     return made
 
 
-def _dates(reader: Reader, part: Mapping[str, Any], path: tuple[str, ...]) -> Domain:
-    ends = [_date(reader, part.get(name), (*path, name)) for name in ("low", "high")]
+def _dates(reader: Reader, part: AttributeSection, path: Path) -> Domain:
+    ends = [_date(reader, part.low, (*path, "low")), _date(reader, part.high, (*path, "high"))]
     made: Domain = reader.guard((*path, "low"), lambda: Dates(*ends))
     return made
 
 
-def _date(reader: Reader, value: Any, path: tuple[str, ...]) -> date:
+def _date(reader: Reader, value: Any, path: Path) -> date:
     if isinstance(value, datetime):
         return value.date()
     if isinstance(value, date):

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from adomnia.policy.toml_reader import Reader, flag
+from adomnia.policy.sections import GraphSection
+from adomnia.policy.toml_reader import Reader
 from adomnia.privacy.graphs import GRAPH_RELATIONS
 from adomnia.schema.domain import Categories
 
@@ -40,48 +41,47 @@ class GraphSource:
 
 def graph_source(reader: Reader) -> GraphSource | None:
     """The graph that the policy declares, if it does."""
-    part = reader.tree.get("graph")
-    if part is None:
+    if "graph" not in reader.tree:
         return None
-    if not isinstance(part.get("edges"), str):
+    part = reader.section(GraphSection, ("graph",))
+    if not isinstance(part.edges, str):
         reader.fail("[graph] needs edges", 'for example edges = "friends.csv"', ("graph",))
     ids = _ids(reader, part)
-    nodes = part.get("nodes")
+    nodes = part.nodes
     if (ids is None) == (nodes is None) or not isinstance(nodes, str | None):
         reader.fail(
             "[graph] says which nodes there are: nodes or ids, one of them",
             'nodes = "people.csv", or ids = [0, 999]; they are public with edge neighbours',
             ("graph",),
         )
-    relation = part.get("neighbors", "edge")
-    if relation not in GRAPH_RELATIONS:
+    relation = part.neighbors
+    if not isinstance(relation, str) or relation not in GRAPH_RELATIONS:
         known = " or ".join(GRAPH_RELATIONS)
         reader.fail(f"neighbors of a graph is {known}", "", ("graph", "neighbors"))
-    bound = part.get("degree_bound")
+    bound = part.degree_bound
     if bound is not None and (isinstance(bound, bool) or not isinstance(bound, int) or bound < 1):
         hint = "a public bound, not the largest degree of the data"
         reader.fail("degree_bound is a whole number above 0", hint, ("graph", "degree_bound"))
-    directed = flag(reader, part, ("graph", "directed"))
-    public = flag(reader, part, ("graph", "public_nodes")) or relation == "edge" or ids is not None
+    public = part.public_nodes or relation == "edge" or ids is not None
     attributes, columns = _attributes(reader, part)
     return GraphSource(
-        edges=part["edges"],
+        edges=part.edges,
         nodes=nodes,
         ids=ids,
-        directed=directed,
+        directed=part.directed,
         neighbors=relation,
         degree_bound=bound,
         public_nodes=public,
-        source=_column(reader, part, "source", 0),
-        target=_column(reader, part, "target", 1),
-        key=_column(reader, part, "key", 0),
+        source=_column(reader, part, "source"),
+        target=_column(reader, part, "target"),
+        key=_column(reader, part, "key"),
         attributes=attributes,
         columns=columns,
     )
 
 
-def _ids(reader: Reader, part: Mapping[str, Any]) -> tuple[int, int] | None:
-    given = part.get("ids")
+def _ids(reader: Reader, part: GraphSection) -> tuple[int, int] | None:
+    given = part.ids
     if given is None:
         return None
     whole = isinstance(given, list) and all(type(end) is int for end in given)
@@ -90,20 +90,20 @@ def _ids(reader: Reader, part: Mapping[str, Any]) -> tuple[int, int] | None:
     return given[0], given[1]
 
 
-def _column(reader: Reader, part: Mapping[str, Any], name: str, default: Column) -> Column:
-    value = part.get(name, default)
+def _column(reader: Reader, part: GraphSection, name: str) -> Column:
+    value: Any = getattr(part, name)
     if isinstance(value, bool) or not isinstance(value, str | int) or value in ("", -1):
         reader.fail(f"{name} is a column: its name, or its place from 0", "", ("graph", name))
     return value
 
 
 def _attributes(
-    reader: Reader, part: Mapping[str, Any]
+    reader: Reader, part: GraphSection
 ) -> tuple[dict[str, Categories], dict[str, Column]]:
     """The groups of nodes that are public, and in which column of the nodes' file they are."""
     domains: dict[str, Categories] = {}
     columns: dict[str, Column] = {}
-    for name, facts in part.get("attributes", {}).items():
+    for name, facts in (part.attributes or {}).items():
         path = ("graph", "attributes", name)
         if not isinstance(facts, dict) or not set(facts) <= _KEYS or "values" not in facts:
             known = ", ".join(sorted(_KEYS))
@@ -111,6 +111,6 @@ def _attributes(
         listed = tuple(facts["values"]) if isinstance(facts["values"], list) else ()
         domains[name] = reader.guard(path, partial(Categories, listed, facts.get("other")))
         columns[name] = facts.get("column", name)
-    if columns and part.get("nodes") is None:
+    if columns and part.nodes is None:
         reader.fail("attributes need a file of nodes", "", ("graph", "attributes"))
     return domains, columns

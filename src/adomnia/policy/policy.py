@@ -16,7 +16,17 @@ from adomnia.errors import PolicyError
 from adomnia.policy.audit_section import Audit, audit_section
 from adomnia.policy.domains import attributes_of
 from adomnia.policy.graph_section import GraphSource, graph_source
-from adomnia.policy.toml_reader import Reader, check_keys, flag, parse, text, whole
+from adomnia.policy.sections import (
+    AccountsSection,
+    AnalystSection,
+    DataSection,
+    LedgerSection,
+    Losses,
+    PriorSection,
+    PrivacySection,
+    PublicSection,
+)
+from adomnia.policy.toml_reader import Reader, check_sections, parse
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import exact
 from adomnia.privacy.neighbors import RELATIONS, Neighbors
@@ -95,13 +105,12 @@ def read_policy(file: str | Path) -> Policy:
     """The policy in a file; anything wrong with it is an error that names the line."""
     path = Path(file)
     reader = parse(path)
-    check_keys(reader)
-    tree = reader.tree
-    privacy = _section(reader, "privacy")
+    check_sections(reader)
+    privacy = reader.section(PrivacySection, ("privacy",), _needed(reader, "privacy"))
     graph = graph_source(reader)
-    data = _section(reader, "data") if graph is None or "data" in tree else {}
-    source = text(reader, data, ("data", "source"), None if data or graph is None else "")
-    table = text(reader, data, ("data", "table"), _stem(source))
+    data = _data(reader, needed=graph is None)
+    source = data.source or ""
+    table = _stem(source) if data.table is None else data.table
     return Policy(
         file=path,
         source=source,
@@ -110,51 +119,50 @@ def read_policy(file: str | Path) -> Policy:
         neighbors=_neighbors(reader, privacy),
         budget=_budget(reader, privacy, ("privacy",)),
         attributes=attributes_of(reader),
-        unit=text(reader, privacy, ("privacy", "unit"), "") or None,
+        unit=privacy.unit,
         analysts={
             name: _budget(reader, part, ("analysts", name))
-            for name, part in tree.get("analysts", {}).items()
+            for name, part in reader.sections(AnalystSection, "analysts").items()
         },
         public={
-            name: PublicSource(
-                text(reader, part, ("public", name, "source")),
-                text(reader, part, ("public", name, "key")),
-            )
-            for name, part in tree.get("public", {}).items()
+            name: PublicSource(part.source, part.key)
+            for name, part in reader.sections(PublicSection, "public").items()
         },
-        ledger=text(reader, tree.get("ledger", {}), ("ledger", "url"), f"{path.stem}.ledger"),
-        accounts=text(reader, tree.get("accounts", {}), ("accounts", "url"), "adomnia.accounts"),
+        ledger=reader.section(LedgerSection, ("ledger",)).url or f"{path.stem}.ledger",
+        accounts=reader.section(AccountsSection, ("accounts",)).url,
         priors=_priors(reader),
         graph=graph,
         universe=_universe(reader, privacy),
-        max_group=whole(reader, privacy, ("privacy", "max_group"), 1)
-        if "max_group" in privacy
-        else None,
-        confirmed=flag(reader, privacy, ("privacy", "confirmed")),
+        max_group=privacy.max_group,
+        confirmed=privacy.confirmed,
         digest=hashlib.sha256(reader.text.encode()).hexdigest(),
         audit=audit_section(reader),
-        rows=whole(reader, data, ("data", "rows"), 1) if "rows" in data else None,
-        version=text(reader, data, ("data", "version")) if "version" in data else None,
-        memory=_memory(reader, data, source),
+        rows=data.rows,
+        version=data.version,
+        memory=data.memory,
     )
 
 
-def _section(reader: Reader, name: str) -> Mapping[str, Any]:
-    part = reader.tree.get(name)
-    if not isinstance(part, dict):
+def _needed(reader: Reader, name: str) -> Any:
+    if name not in reader.tree:
         reader.fail(
             f"the section [{name}] is missing", "see the design of the policy in docs/policy.md"
         )
-    return part
+    return reader.tree[name]
 
 
-def _memory(reader: Reader, data: Mapping[str, Any], source: str) -> int | None:
-    if "memory" not in data:
-        return None
-    if "://" in source:
+def _data(reader: Reader, needed: bool) -> DataSection:
+    """Where the rows are; a graph can be without."""
+    if not needed and "data" not in reader.tree:
+        return DataSection()
+    data = reader.section(DataSection, ("data",), _needed(reader, "data"))
+    if not data.source:
+        hint = 'for example source = "people.parquet"'
+        reader.fail("source must be a text", hint, ("data", "source"))
+    if data.memory is not None and "://" in data.source:
         hint = "a server is told in its own settings, or in its address (docs/sources.md)"
         reader.fail("memory is for files, which are read here", hint, ("data", "memory"))
-    return whole(reader, data, ("data", "memory"), 1)
+    return data
 
 
 def _stem(source: str) -> str:
@@ -163,19 +171,18 @@ def _stem(source: str) -> str:
     return re.sub(r"\W+", "_", Path(source).name.split(".")[0]) or "data"
 
 
-def _neighbors(reader: Reader, privacy: Mapping[str, Any]) -> Neighbors:
-    relation = privacy.get("neighbors", "unbounded")
+def _neighbors(reader: Reader, privacy: PrivacySection) -> Neighbors:
+    relation = privacy.neighbors
     if relation not in RELATIONS:
         reader.fail(
             "neighbors must be one of " + ", ".join(RELATIONS), "", ("privacy", "neighbors")
         )
     if relation == "free-lunch":
         return _free_lunch(reader, privacy)
-    if "most" in privacy:
+    if privacy.most is not None:
         hint = 'it goes with neighbors = "free-lunch"'
         reader.fail("most is for free-lunch privacy", hint, ("privacy", "most"))
-    bounds = _bounds(reader, privacy)
-    group = whole(reader, privacy, ("privacy", "group"), 1)
+    bounds, group = _bounds(reader, privacy), privacy.group or 1
     found: Neighbors = reader.guard(
         ("privacy", "neighbors"), lambda: Neighbors(relation, group=group, **bounds)
     )
@@ -185,41 +192,40 @@ def _neighbors(reader: Reader, privacy: Mapping[str, Any]) -> Neighbors:
 _BOUNDS = {"max_rows": "rows", "max_groups": "groups", "max_rows_per_group": "each"}
 
 
-def _bounds(reader: Reader, privacy: Mapping[str, Any]) -> dict[str, int]:
+def _bounds(reader: Reader, privacy: PrivacySection) -> dict[str, int]:
     """How much of one unit is used."""
-    written = [name for name in _BOUNDS if name in privacy]
-    if "unit" not in privacy:
+    written = {name: most for name in _BOUNDS if (most := getattr(privacy, name)) is not None}
+    if privacy.unit is None:
         for name in written:
             hint = "the column that names a person"
             reader.fail(f"{name} needs unit", hint, ("privacy", name))
         return {}
-    if "max_rows" not in privacy:
+    if privacy.max_rows is None:
         hint = "how many rows of one unit are used at most, for example max_rows = 5"
         reader.fail("unit needs max_rows", hint, ("privacy", "unit"))
-    text(reader, privacy, ("privacy", "unit"))
-    return {_BOUNDS[name]: whole(reader, privacy, ("privacy", name), 1) for name in written}
+    return {_BOUNDS[name]: most for name, most in written.items()}
 
 
 _ALONE = ("unit", *_BOUNDS, "group", "universe", "max_group")
 
 
-def _free_lunch(reader: Reader, privacy: Mapping[str, Any]) -> Neighbors:
+def _free_lunch(reader: Reader, privacy: PrivacySection) -> Neighbors:
     """Any two tables; what makes single rows or exact releases special does not go with it."""
-    if "most" not in privacy:
+    if privacy.most is None:
         reader.fail(
             "free-lunch privacy needs most: the largest number of rows, which is public",
             "for example most = 100000; a table with more rows is answered as an empty one",
             ("privacy", "neighbors"),
         )
     for name in _ALONE:
-        if name in privacy:
+        if getattr(privacy, name) is not None:
             said = f"{name} does not go with free-lunch neighbors: any two tables are alike already"
             reader.fail(said, f"leave out {name}", ("privacy", name))
     for section in ("prior", "graph"):
         if section in reader.tree:
             said = f"[{section}] does not go with free-lunch neighbors: {LUNCH}"
             reader.fail(said, "use unbounded or bounded neighbors", (section,))
-    return Neighbors("free-lunch", most=whole(reader, privacy, ("privacy", "most"), 1))
+    return Neighbors("free-lunch", most=privacy.most)
 
 
 def refuse_free_lunch(policy: Policy, what: str) -> None:
@@ -236,11 +242,12 @@ def refuse_free_lunch(policy: Policy, what: str) -> None:
 LUNCH = "they answer questions in SQL, nearly uselessly, and nothing else"
 
 
-def _budget(reader: Reader, part: Mapping[str, Any], path: tuple[str, ...]) -> Budget:
+def _budget(reader: Reader, part: Losses, path: tuple[str, ...]) -> Budget:
     amounts: dict[str, Fraction] = {}
     for name in ("epsilon", "delta", "rho"):
-        if name in part:
-            written = str(part[name]) if isinstance(part[name], Decimal) else part[name]
+        amount = getattr(part, name)
+        if amount is not None:
+            written = str(amount) if isinstance(amount, Decimal) else amount
             amounts[name] = reader.guard((*path, name), partial(exact, written, name))
     if not amounts:
         reader.fail(f"[{'.'.join(path)}] needs epsilon", "for example epsilon = 1.0", path)
@@ -252,20 +259,12 @@ def _priors(reader: Reader) -> tuple[PriorSource, ...]:
     listed = reader.tree.get("prior", [])
     if not isinstance(listed, list):
         reader.fail("exact releases are written [[prior]], with two brackets", "", ("prior",))
-    return tuple(_prior(reader, part) for part in listed)
+    parts = (reader.section(PriorSection, ("prior",), part) for part in listed)
+    return tuple(PriorSource(p.sql, p.values, p.rounded, p.below) for p in parts)
 
 
-def _prior(reader: Reader, part: Mapping[str, Any]) -> PriorSource:
-    return PriorSource(
-        text(reader, part, ("prior", "sql")),
-        text(reader, part, ("prior", "values")) if "values" in part else None,
-        whole(reader, part, ("prior", "rounded"), 1) if "rounded" in part else None,
-        whole(reader, part, ("prior", "below"), 1) if "below" in part else None,
-    )
-
-
-def _universe(reader: Reader, privacy: Mapping[str, Any]) -> tuple[str, ...] | None:
-    listed = privacy.get("universe")
+def _universe(reader: Reader, privacy: PrivacySection) -> tuple[str, ...] | None:
+    listed = privacy.universe
     if listed is None:
         return None
     declared = reader.tree.get("attributes", {})

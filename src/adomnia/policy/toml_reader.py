@@ -4,80 +4,26 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
+
+import msgspec
 
 from adomnia.errors import AdomniaError, PolicyError
+from adomnia.policy.sections import NAMED, SECTIONS, Section
 
-__all__ = ["SECTIONS", "Reader", "check_keys", "flag", "parse", "text", "whole"]
+__all__ = ["Reader", "check_sections", "closest", "parse"]
 
-SECTIONS: Mapping[str, frozenset[str]] = {
-    "data": frozenset({"source", "table", "memory", "rows", "version"}),
-    "privacy": frozenset(
-        {
-            "neighbors",
-            "unit",
-            "max_rows",
-            "max_groups",
-            "max_rows_per_group",
-            "group",
-            "most",
-            "epsilon",
-            "delta",
-            "rho",
-            "confirmed",
-            "universe",
-            "max_group",
-        }
-    ),
-    "attributes": frozenset(
-        {"kind", "values", "other", "low", "high", "step", "nullable", "sensitive"}
-    ),
-    "analysts": frozenset({"epsilon", "delta", "rho"}),
-    "public": frozenset({"source", "key"}),
-    "ledger": frozenset({"url"}),
-    "accounts": frozenset({"url"}),
-    "prior": frozenset({"sql", "values", "rounded", "below"}),
-    "graph": frozenset(
-        {
-            "edges",
-            "nodes",
-            "ids",
-            "directed",
-            "neighbors",
-            "degree_bound",
-            "public_nodes",
-            "source",
-            "target",
-            "key",
-            "attributes",
-        }
-    ),
-    "audit": frozenset(
-        {
-            "public",
-            "sensitive",
-            "tau",
-            "kj",
-            "kcp",
-            "disclosures",
-            "gate",
-            "amber",
-            "red",
-            "independent",
-            "exact",
-            "influence",
-            "several_rows",
-            "repeated",
-            "group",
-            "rows",
-            "releases",
-        }
-    ),
+S = TypeVar("S", bound=Section)
+_EXPECTED = {
+    "str": ("a text", 'for example {key} = "people.parquet"'),
+    "bool": ("true or false", ""),
+    "int": ("a whole number of at least 1", ""),
+    "object": ("a section", ""),
 }
-_NAMED = ("attributes", "analysts", "public")
+"""How a kind is called, and an example of it."""
 
 
 class Reader:
@@ -117,6 +63,38 @@ class Reader:
         inside = (number for number, name in names.items() if name.startswith(f"{wanted}."))
         return next(exact_ones, next(inside, 0))
 
+    def section(self, kind: type[S], path: tuple[str, ...], part: Any = None) -> S:
+        """A section as it may be written: the one at the path, an empty one, or a given `part`."""
+        found = self.tree.get(path[0], {}) if part is None else part
+        if not isinstance(found, dict):
+            self.fail(f"[{'.'.join(path)}] must be a section", "", path)
+        try:
+            return msgspec.convert(found, kind)
+        except msgspec.ValidationError as error:
+            self._refuse(str(error), kind, path)
+
+    def _refuse(self, wrong: str, kind: type[Section], path: tuple[str, ...]) -> NoReturn:
+        """What the library says, in our words and with the line."""
+        name = f"[{'.'.join(path)}]"
+        if unknown := re.match(r"Object contains unknown field `(.*)`", wrong):
+            key, known = unknown[1], kind.__struct_fields__
+            self.fail(f"unknown key {key!r} in {name}", closest(key, known), (*path, key))
+        if missing := re.match(r"Object missing required field `(.*)`", wrong):
+            self.fail(
+                f"{name} needs {missing[1]}", _EXPECTED["str"][1].format(key=missing[1]), path
+            )
+        at, expected = re.search(r"at `\$\.(\w+)", wrong), re.match(r"Expected `(\w+)", wrong)
+        key = at[1] if at else path[-1]
+        what, hint = _EXPECTED[expected[1] if expected else "object"]
+        self.fail(f"{key} must be {what}", hint.format(key=key), (*path, key) if at else path)
+
+    def sections(self, kind: type[S], name: str) -> dict[str, S]:
+        """The sections of one kind, by their names."""
+        return {
+            key: self.section(kind, (name, key), part)
+            for key, part in self.tree.get(name, {}).items()
+        }
+
     def guard(self, path: tuple[str, ...], make: Callable[[], Any]) -> Any:
         """What `make` gives; its complaint becomes an error at the line of `path`."""
         try:
@@ -149,63 +127,24 @@ def parse(path: Path) -> Reader:
         raise PolicyError(f"this is not valid TOML: {reason}", "", str(path), line) from None
 
 
-def check_keys(reader: Reader) -> None:
-    """Refuse sections and keys that mean nothing here."""
+def check_sections(reader: Reader) -> None:
+    """Refuse sections that mean nothing here, and what is no section."""
     for name, content in reader.tree.items():
         if name not in SECTIONS:
             reader.fail(f"unknown section [{name}]", closest(name, SECTIONS), (name,))
-        parts = content if isinstance(content, list) and name == "prior" else [content]
-        if any(not isinstance(part, dict) for part in parts):
+        if name == "prior" and isinstance(content, list):
+            continue
+        if not isinstance(content, dict):
             reader.fail(f"[{name}] must be a section", "", (name,))
-        for part in parts:
-            tables = part.items() if name in _NAMED else [("", part)]
-            for key, table in tables:
-                _known(reader, (name, key) if key else (name,), table)
+        for key, part in content.items() if name in NAMED else ():
+            if not isinstance(part, dict):
+                wrong = f"{key!r} must be a section of its own: [{name}.{key}]"
+                reader.fail(wrong, "", (name, key))
 
 
-def _known(reader: Reader, path: tuple[str, ...], table: Any) -> None:
-    if not isinstance(table, dict):
-        reader.fail(f"{path[-1]!r} must be a section of its own: [{'.'.join(path)}]", "", path)
-    for key in table:
-        if key not in SECTIONS[path[0]]:
-            known = SECTIONS[path[0]]
-            reader.fail(
-                f"unknown key {key!r} in [{'.'.join(path)}]", closest(key, known), (*path, key)
-            )
-
-
-def closest(name: str, known: Any) -> str:
+def closest(name: str, known: Collection[str]) -> str:
+    """The name that was probably meant, or all that there are."""
     import difflib  # noqa: PLC0415 (only needed for an error)
 
     close = difflib.get_close_matches(name, list(known), 1)
     return f"did you mean {close[0]!r}?" if close else "known: " + ", ".join(sorted(known))
-
-
-def text(
-    reader: Reader, part: Mapping[str, Any], path: tuple[str, ...], default: str | None = None
-) -> str:
-    """A text of a section; without a default it must be there."""
-    value = part.get(path[-1], default)
-    if not isinstance(value, str) or (default is None and not value):
-        reader.fail(
-            f"{path[-1]} must be a text", f'for example {path[-1]} = "people.parquet"', path
-        )
-    return value
-
-
-def flag(
-    reader: Reader, part: Mapping[str, Any], path: tuple[str, ...], default: bool = False
-) -> bool:
-    """A truth value of a section."""
-    value = part.get(path[-1], default)
-    if not isinstance(value, bool):
-        reader.fail(f"{path[-1]} must be true or false", "", path)
-    return value
-
-
-def whole(reader: Reader, part: Mapping[str, Any], path: tuple[str, ...], default: int) -> int:
-    """A whole number of a section, 1 at least."""
-    value = part.get(path[-1], default)
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 10**9:
-        reader.fail(f"{path[-1]} must be a whole number of at least 1", "", path)
-    return value

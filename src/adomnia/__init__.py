@@ -25,8 +25,8 @@ if TYPE_CHECKING:
         QuestionError,
         ReusedKeyError,
     )
-    from adomnia.server.holders.masks import Party, Peer
-    from adomnia.server.holders.together import Together, open_holders
+    from adomnia.federation.joint_session import JointSession, open_holders
+    from adomnia.federation.masks import Party, Peer
 
 __all__ = [
     "AdomniaError",
@@ -54,7 +54,7 @@ _HOMES = {
     "QueryPlan": ("adomnia.curator.query_plan", "QueryPlan"),
     "Session": ("adomnia.curator.session", "Session"),
     "open_graph": ("adomnia.curator.networks.network", "open_graph"),
-    "open_holders": ("adomnia.server.holders.together", "open_holders"),
+    "open_holders": ("adomnia.federation.joint_session", "open_holders"),
 }
 
 
@@ -68,7 +68,7 @@ def open(
     domains: str | Path = ...,
     least: int = ...,
     seconds: float = ...,
-) -> Together: ...
+) -> JointSession: ...
 def open(policy: Any = "adomnia.toml", **said: Any) -> Any:
     """The database that a policy file describes; given several holders, all of them as one.
 
@@ -76,7 +76,7 @@ def open(policy: Any = "adomnia.toml", **said: Any) -> Any:
     Of holders, `me` is who asks and `domains` the policy file that declares what they hold.
     """
     if isinstance(policy, (list, tuple)):
-        join = import_module("adomnia.server.holders.together").open_holders
+        join = import_module("adomnia.federation.joint_session").open_holders
         return join(policy, said.pop("me"), said.pop("domains", "adomnia.toml"), **said)
     return import_module("adomnia.curator.database").open_database(policy, **said)
 

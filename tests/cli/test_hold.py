@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import adomnia
 from adomnia.cli.main import cli
 from adomnia.errors import PolicyError
-from adomnia.server.holders.company import read_company, read_party
+from adomnia.federation.holders_file import read_holders, read_party
 from tests.free_port import free_port
 
 NAMES = ("north", "south", "west")
@@ -85,7 +85,7 @@ def test_an_asker_gets_the_sum_and_a_lost_holder_costs_a_round(company: Path, ho
 
 def test_open_takes_several_holders(company: Path, holders) -> None:
     folder = company.parent
-    me, known = read_party("alice", folder / "alice.key"), read_company(company)
+    me, known = read_party("alice", folder / "alice.key"), read_holders(company)
     group = adomnia.open(list(known.holders), me=me, domains=folder / "north/adomnia.toml")
     answer = group.ask("SELECT COUNT(*) AS n FROM people", epsilon=1, confidence=0.999999)
     assert abs(answer.rows[0][0] - 900) <= 2 * answer.margins["n"][0]
@@ -115,4 +115,4 @@ def test_a_mistake_in_the_file_of_holders_is_named(tmp_path: Path, text: str, me
     file = tmp_path / "holders.toml"
     file.write_text(text)
     with pytest.raises(PolicyError, match=message):
-        read_company(file)
+        read_holders(file)

@@ -169,8 +169,8 @@ def test_neither_exact_releases_nor_graphs_go_with_it(town: Town, more: str) -> 
 
 def test_nothing_but_questions_is_answered(town: Town) -> None:
     from adomnia.curator.releases.release import ReleaseSpec, prospect
+    from adomnia.federation.joint_plan import joint_plan
     from adomnia.privacy.loss import Loss
-    from adomnia.server.holders.joint import joint_plan
 
     database = town.open(LUNCH.format(1000))
     desk = database.session().desk

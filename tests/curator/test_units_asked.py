@@ -11,8 +11,8 @@ from town import Town
 
 from adomnia.cli.plan import plan as plan_verb
 from adomnia.errors import PolicyError
+from adomnia.federation.joint_plan import digest_of, plan_for
 from adomnia.policy.policy import read_policy
-from adomnia.server.holders.joint import digest_of, plan_for
 
 UNIT = 'epsilon = 1e6\nunit = "person_id"\nmax_rows = 5\n'
 GROUPS = f"{UNIT}max_groups = 2\nmax_rows_per_group = 1\n"

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "chance"))
 from holding import Village, start_all
 from lodge import Lodge, lodging, served
 
-from adomnia.server.limits import Limits
+from adomnia.server.login_limits import LoginLimits
 from adomnia.server.serve import Addresses
 
 
@@ -44,5 +44,5 @@ def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lodge]:
 @pytest.fixture(scope="module")
 def at(lodge: Lodge) -> Iterator[Addresses]:
     """The lodge's doors, where one address may fail often: all tests come from one."""
-    with served(lodge.house(Limits(by_address=10**6))) as addresses:
+    with served(lodge.service(LoginLimits(by_address=10**6))) as addresses:
         yield addresses

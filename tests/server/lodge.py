@@ -1,4 +1,4 @@
-"""A small house for the doors: made-up people, a policy, accounts, and servers on free ports."""
+"""A small service for the doors: made-up people, a policy, accounts, and servers on free ports."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ import pytest
 from adomnia.cli.main import main
 from adomnia.curator.database import Database, open_database
 from adomnia.server.accounts import Accounts, open_accounts
-from adomnia.server.house import House
-from adomnia.server.limits import Limits
+from adomnia.server.login_limits import LoginLimits
 from adomnia.server.serve import Addresses, Where, opened
+from adomnia.server.service import Service
 
 POLICY = """[data]
 source = "people.parquet"
@@ -82,9 +82,9 @@ class Lodge:
     database: Database
     accounts: Accounts
 
-    def house(self, limits: Limits | None = None) -> House:
-        """A house for its doors."""
-        return House(self.database, self.accounts, limits)
+    def service(self, limits: LoginLimits | None = None) -> Service:
+        """A service for its doors."""
+        return Service(self.database, self.accounts, limits)
 
 
 @contextmanager
@@ -99,15 +99,15 @@ def lodging(folder: Path, epsilon: str = "1000") -> Iterator[Lodge]:
 
 
 @contextmanager
-def served(house: House, where: Where | None = None) -> Iterator[Addresses]:
-    """The doors of a house, open on free ports while the block runs, in a thread."""
+def served(service: Service, where: Where | None = None) -> Iterator[Addresses]:
+    """The doors of a service, open on free ports while the block runs, in a thread."""
     where = where or Where(http=0, pg=None)
     ready: Any = threading.Event()
     found: dict[str, Any] = {}
 
     async def serve() -> None:
         found["loop"], found["stop"] = asyncio.get_running_loop(), asyncio.Event()
-        async with opened(house, where) as addresses:
+        async with opened(service, where) as addresses:
             found["at"] = addresses
             ready.set()
             await found["stop"].wait()

@@ -16,10 +16,10 @@ import pytest
 
 from adomnia.errors import AdomniaError, MachineryError, PolicyError, QuestionError
 from adomnia.server import accounts as module
-from adomnia.server import remembered
+from adomnia.server import credential_cache as remembered
 from adomnia.server.account_store import open_store
 from adomnia.server.accounts import Accounts, Person, Scram
-from adomnia.server.remembered import Remembered
+from adomnia.server.credential_cache import CredentialCache
 from adomnia.server.scram_verifier import fake_verifier, make_verifier
 
 STORES = ["sqlite", "postgres"]
@@ -186,13 +186,13 @@ def test_what_is_remembered_ends(accounts: Accounts, monkeypatch: pytest.MonkeyP
     accounts.add("alice", "analyst", "long enough")
     assert accounts.check("alice", "long enough")
     later = time.monotonic() + module.SECONDS + 1
-    monkeypatch.setattr("adomnia.server.remembered.time.monotonic", lambda: later)
+    monkeypatch.setattr("adomnia.server.credential_cache.time.monotonic", lambda: later)
     monkeypatch.setattr(module, "_matches", lambda *_: False)
     assert accounts.check("alice", "long enough") is None
 
 
 def test_memory_holds_the_latest_and_no_secret() -> None:
-    memory = Remembered[int](60)
+    memory = CredentialCache[int](60)
     for number in range(remembered.MOST + 10):
         memory.put(number, "name", f"secret {number}")
     assert memory.get("name", "secret 9") is None

@@ -14,8 +14,8 @@ from lodge import COUNT, Lodge, client, served
 from adomnia.curator.database import open_database
 from adomnia.errors import QuestionError
 from adomnia.server.accounts import open_accounts
-from adomnia.server.limits import Limits
-from adomnia.server.remembered import Remembered
+from adomnia.server.credential_cache import CredentialCache
+from adomnia.server.login_limits import LoginLimits
 from adomnia.server.serve import Addresses, Where, check
 
 
@@ -43,7 +43,7 @@ def test_a_removed_account_asks_nothing_more(at: Addresses, lodge: Lodge) -> Non
 
 
 def test_the_addresses_of_one_network_share_their_failures() -> None:
-    limits = Limits(by_address=60)
+    limits = LoginLimits(by_address=60)
     for number in range(200):
         limits.failed(f"name{number}", f"2001:db8::{number:x}")
     assert limits.allowed("another", "2001:db8::ffff") > 0
@@ -52,7 +52,7 @@ def test_the_addresses_of_one_network_share_their_failures() -> None:
 
 
 def test_an_address_is_one_however_it_is_written() -> None:
-    limits = Limits(by_address=1)
+    limits = LoginLimits(by_address=1)
     limits.failed("", "::ffff:10.0.0.1")
     assert limits.allowed("", "10.0.0.1") > 0
     assert limits.allowed("", "10.0.0.2") == 0
@@ -60,7 +60,10 @@ def test_an_address_is_one_however_it_is_written() -> None:
 
 
 def test_failures_cannot_be_put_on_other_addresses_or_spellings(lodge: Lodge) -> None:
-    with served(lodge.house(Limits(by_both=3, by_address=6))) as at, client(at, None) as stranger:
+    with (
+        served(lodge.service(LoginLimits(by_both=3, by_address=6))) as at,
+        client(at, None) as stranger,
+    ):
         seen = []
         for number in range(8):
             spelled = ("alice", "Alice", "ALICE", "alice ", "ａlice")[number % 5]
@@ -89,7 +92,7 @@ def test_a_key_is_taken_from_no_address_and_dies_with_its_account(
 
 
 def test_names_and_secrets_do_not_run_into_each_other() -> None:
-    kept = Remembered[bool](60.0)
+    kept = CredentialCache[bool](60.0)
     kept.put(True, "ab", "c")
     pairs = (("a", "bc"), ("abc", ""), ("", "abc"), ("ab", "c", ""), ("2:ab1:c",))
     assert not any(kept.get(*pair) for pair in pairs)

@@ -20,11 +20,12 @@ from adomnia.curator import session as session_module
 from adomnia.errors import QuestionError
 from adomnia.privacy.loss import Amount, exact
 from adomnia.server.accounts import Person
-from adomnia.server.console.running import Running
-from adomnia.server.house import BusyError, House
-from adomnia.server.http import patience, visit
-from adomnia.server.limits import Limits
+from adomnia.server.console.jobs import Running
+from adomnia.server.http import request_context as visit
+from adomnia.server.http import timeouts as patience
+from adomnia.server.login_limits import LoginLimits
 from adomnia.server.serve import Addresses
+from adomnia.server.service import BusyError, Service
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_the_console_remembers_so_many_questions() -> None:
             raise QuestionError("no")
 
     async def send() -> int:
-        running = Running(cast("House", Refusing()))
+        running = Running(cast("Service", Refusing()))
         for number in range(3000):
             await running.start(Person("alice", "analyst"), str(number), "x", {}).ended()
         return sum(
@@ -95,7 +96,7 @@ def test_the_console_runs_so_many_questions_of_one_person() -> None:
             await asyncio.sleep(60)
 
     async def send() -> int:
-        running = Running(cast("House", Slow()))
+        running = Running(cast("Service", Slow()))
         for number in range(100):
             try:
                 running.start(Person("alice", "analyst"), str(number), "x", {})
@@ -199,13 +200,13 @@ def test_a_failure_of_the_machinery_shows_no_text(at: Addresses) -> None:
 
 def test_log_ins_wait_for_no_others_longer_than_their_own(lodge: Lodge) -> None:
     """Many wrong secrets at once are counted before they are hashed."""
-    house = lodge.house(Limits(by_address=3))
+    service = lodge.service(LoginLimits(by_address=3))
 
     async def many() -> list[str]:
-        tries = (house.log_in(f"name{n}", "wrong secret", "10.0.0.1") for n in range(40))
+        tries = (service.log_in(f"name{n}", "wrong secret", "10.0.0.1") for n in range(40))
         found = await asyncio.gather(*tries, return_exceptions=True)
         return [type(one).__name__ for one in found]
 
     found = asyncio.run(many())
-    assert found.count("StrangerError") == 3
+    assert found.count("UnauthenticatedError") == 3
     assert found.count("TooManyError") == 37

@@ -15,9 +15,9 @@ import pytest
 from lodge import COUNT, SECRETS, Lodge, client, served
 
 from adomnia.errors import MachineryError
-from adomnia.server import house as house_module
-from adomnia.server.http import visit
-from adomnia.server.limits import Limits
+from adomnia.server import service as house_module
+from adomnia.server.http import request_context as visit
+from adomnia.server.login_limits import LoginLimits
 from adomnia.server.serve import Addresses
 
 SHAPE = {"code", "message", "position", "hint"}
@@ -25,7 +25,7 @@ SHAPE = {"code", "message", "position", "hint"}
 
 @pytest.fixture(scope="module")
 def at(lodge: Lodge) -> Iterator[Addresses]:
-    with served(lodge.house(Limits(by_both=10**6, by_address=10**6))) as addresses:
+    with served(lodge.service(LoginLimits(by_both=10**6, by_address=10**6))) as addresses:
         yield addresses
 
 
@@ -168,7 +168,7 @@ def test_a_failure_of_the_machinery_tells_its_kind_alone(
 
 
 def test_numbers_that_json_does_not_know_become_null() -> None:
-    from adomnia.server.http.refusals import json_bytes
+    from adomnia.server.http.error_responses import json_bytes
 
     assert json_bytes({"n": [1.5, float("inf"), float("nan")]}) == b'{"n": [1.5, null, null]}'
     assert json_bytes("\ud800") == b'"\\ud800"'
@@ -195,7 +195,10 @@ def test_a_key_and_a_secret_open_and_nothing_else_does(at: Addresses, lodge: Lod
 def test_failed_log_ins_are_slowed_down(lodge: Lodge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(house_module, "RECENT", 0.0)
     key = lodge.accounts.make_key("alice")
-    with served(lodge.house(Limits(by_both=2, by_address=4))) as at, client(at, None) as nobody:
+    with (
+        served(lodge.service(LoginLimits(by_both=2, by_address=4))) as at,
+        client(at, None) as nobody,
+    ):
         for _ in range(2):
             assert nobody.get("/v1/budget", auth=("alice", "wrong")).status_code == 401
         slowed = nobody.get("/v1/budget", auth=("alice", SECRETS["alice"]))
@@ -212,7 +215,10 @@ def test_failed_log_ins_are_slowed_down(lodge: Lodge, monkeypatch: pytest.Monkey
 
 def test_many_at_once_cannot_try_more_than_one_may(lodge: Lodge) -> None:
     """A name has so many guesses, also where they all come before the first has failed."""
-    with served(lodge.house(Limits(by_both=3, by_address=1000))) as at, client(at, None) as nobody:
+    with (
+        served(lodge.service(LoginLimits(by_both=3, by_address=1000))) as at,
+        client(at, None) as nobody,
+    ):
 
         def guess(number: int) -> int:
             return nobody.get("/v1/budget", auth=("alice", f"guess {number}")).status_code
@@ -232,7 +238,7 @@ def test_an_analyst_whom_the_policy_does_not_name_may_not_ask(at: Addresses, lod
         assert erin.get("/v1/schema").status_code == 200
 
 
-# A full house
+# A full service
 
 
 def test_what_does_not_fit_is_refused_at_once(
@@ -247,7 +253,7 @@ def test_what_does_not_fit_is_refused_at_once(
         go.wait(30)
         raise MachineryError("late")
 
-    with served(lodge.house()) as at, client(at, "carol") as carol:
+    with served(lodge.service()) as at, client(at, "carol") as carol:
         monkeypatch.setattr("adomnia.curator.session.Session._plan", slow)
         asked = {"sql": COUNT, "epsilon": "0.1"}
         waiting = [threading.Thread(target=carol.post, args=("/v1/ask",), kwargs={"json": asked})
@@ -272,4 +278,4 @@ def _until_full(carol: httpx.Client, asked: dict[str, str]) -> httpx.Response:
             return carol.post("/v1/ask", json=asked, timeout=1)
         except httpx.ReadTimeout:
             continue
-    raise AssertionError("the house is never full")
+    raise AssertionError("the service is never full")

@@ -25,7 +25,7 @@ STREAM = {"Accept": "text/event-stream"}
 
 @pytest.fixture(scope="module")
 def at(lodge: Lodge) -> Iterator[Addresses]:
-    with served(lodge.house()) as addresses:
+    with served(lodge.service()) as addresses:
         yield addresses
 
 

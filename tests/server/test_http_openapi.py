@@ -14,7 +14,7 @@ from lodge import Lodge, client, lodging, served
 from adomnia.server.http.operations import OPERATIONS
 from adomnia.server.http.schemas import COMPONENTS
 from adomnia.server.http.validate import problem
-from adomnia.server.limits import Limits
+from adomnia.server.login_limits import LoginLimits
 from adomnia.server.serve import Addresses
 
 HOOKS = """
@@ -52,7 +52,7 @@ def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lodge]:
 
 @pytest.fixture(scope="module")
 def at(lodge: Lodge) -> Iterator[Addresses]:
-    with served(lodge.house(Limits(by_both=10**6, by_address=10**6))) as addresses:
+    with served(lodge.service(LoginLimits(by_both=10**6, by_address=10**6))) as addresses:
         yield addresses
 
 

@@ -79,7 +79,7 @@ def pasted(line: str) -> str:
 
 
 def test_the_ways_in_work_when_pasted(lodge: Lodge) -> None:
-    with served(lodge.house(), Where(http=0, pg=0)) as at:
+    with served(lodge.service(), Where(http=0, pg=0)) as at:
         psql, curl, web = ways_in(at, "people", Person("alice", "analyst"), SECRETS["alice"])
         asked = f"{psql} -Atc 'SET adomnia.epsilon = 1' -c '{COUNT}'"
         assert pasted(asked).splitlines()[-1].lstrip("-").isdecimal()
@@ -89,7 +89,7 @@ def test_the_ways_in_work_when_pasted(lodge: Lodge) -> None:
 
 def test_the_ways_in_work_with_tls(lodge: Lodge, certificate: tuple[str, str]) -> None:
     where = Where("127.0.0.1", 0, 0, *certificate)
-    with served(lodge.house(), where) as at:
+    with served(lodge.service(), where) as at:
         assert at.url is not None
         assert at.url.startswith("https://")
         psql, curl, web = ways_in(at, "people", Person("alice", "analyst"), SECRETS["alice"])
@@ -105,7 +105,7 @@ def test_the_ways_in_work_with_tls(lodge: Lodge, certificate: tuple[str, str]) -
 
 def test_both_doors_pay_from_one_ledger(lodge: Lodge) -> None:
     sql = "SELECT COUNT(*) AS n FROM people WHERE age > 50"
-    with served(lodge.house(), Where(http=0, pg=0)) as at:
+    with served(lodge.service(), Where(http=0, pg=0)) as at:
         login = ("alice", SECRETS["alice"])
         over_http = httpx.post(
             f"{at.url}/v1/ask", json={"sql": sql, "epsilon": "1/2"}, auth=login, timeout=60

@@ -10,7 +10,8 @@ import click
 from adomnia.cli.account import account
 from adomnia.cli.serve import serve
 from adomnia.errors import AdomniaError
-from adomnia.server.http import openapi, refusals
+from adomnia.server.http import error_responses as refusals
+from adomnia.server.http import openapi
 from adomnia.server.http.operations import OPERATIONS
 
 PAGE = (Path(__file__).parents[2] / "docs/serving.md").read_text("utf-8")

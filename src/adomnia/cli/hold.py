@@ -65,7 +65,7 @@ def key(out: str, form: str) -> None:
     Example:
       adomnia hold key --out north.key
     """
-    from adomnia.server.holders.company import write_secret  # noqa: PLC0415 (an extra)
+    from adomnia.federation.holders_file import write_secret  # noqa: PLC0415 (an extra)
 
     public = write_secret(out)
     if form == "json":
@@ -92,13 +92,14 @@ def serve(name: str, secret: str, holders: str, policy: str, form: str, **rules:
     Example:
       adomnia hold serve --as north --secret north.key --holders holders.toml
     """
-    from adomnia.server.holders import company, holder  # noqa: PLC0415 (an extra)
+    from adomnia.federation import holder
+    from adomnia.federation import holders_file as company
 
-    known, me = company.read_company(holders), company.read_party(name, secret)
+    known, me = company.read_holders(holders), company.read_party(name, secret)
     others = known.others(name)
     address = next(peer.address for peer in known.holders if peer.name == name)
     with open_database(policy) as database:
-        mine = holder.Holder(database, me, others, known.askers, holder.Rules(**rules))
+        mine = holder.Holder(database, me, others, known.askers, holder.HolderRules(**rules))
         with holder.serve(mine, address) as server:
             if form == "json":
                 click.echo(json.dumps({"holder": name, "address": address, "port": server.port}))
@@ -126,10 +127,11 @@ def ask(sql: str, policy: str, form: str, least: int, **said: Any) -> None:
       adomnia hold ask "SELECT sex, COUNT(*) FROM people GROUP BY sex" --epsilon 0.5 \\
           --as alice --secret alice.key
     """
-    from adomnia.server.holders import company, together  # noqa: PLC0415 (an extra)
+    from adomnia.federation import holders_file as company
+    from adomnia.federation import joint_session as together
 
     me = company.read_party(said.pop("name"), said.pop("secret"))
-    known = company.read_company(said.pop("holders"))
+    known = company.read_holders(said.pop("holders"))
     group = together.open_holders(known.holders, me, policy, least=least)
     found = group.ask(read_sql(sql), **said)
     if form == "json":

@@ -14,7 +14,7 @@ from adomnia.storage.address import SCHEMES
 from adomnia.storage.driver import driver
 from adomnia.storage.pool import Pool
 
-__all__ = ["PostgresStore", "SqliteStore", "Store", "open_store"]
+__all__ = ["AccountStore", "PostgresAccountStore", "SqliteAccountStore", "open_store"]
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -29,7 +29,7 @@ TABLES = (
 )
 
 
-class Store(Protocol):
+class AccountStore(Protocol):
     """Statements over the three tables; parameters are written `?`, each statement is durable."""
 
     def rows(self, statement: str, *values: Any) -> list[Row]:
@@ -42,17 +42,17 @@ class Store(Protocol):
         """Let go of it."""
 
 
-def open_store(url: str) -> Store:
+def open_store(url: str) -> AccountStore:
     """The store at an address: `postgresql://…`, or the path of a file that is made if missing."""
     if url.startswith(SCHEMES):
-        return PostgresStore(url)
+        return PostgresAccountStore(url)
     if "://" in url:
         hint = 'a file such as "adomnia.accounts", or postgresql://…'
         raise PolicyError("accounts cannot be stored there", hint)
-    return SqliteStore(Path(url))
+    return SqliteAccountStore(Path(url))
 
 
-class SqliteStore:
+class SqliteAccountStore:
     """Accounts in a file that only its owner can read."""
 
     def __init__(self, path: Path) -> None:
@@ -79,7 +79,7 @@ class SqliteStore:
             self._line.close()
 
 
-class PostgresStore:
+class PostgresAccountStore:
     """Accounts on a PostgreSQL server; a connection that broke is made again once.
 
     They are in the schema `public`, whatever the role's search path: tables of the same names

@@ -16,11 +16,11 @@ from datetime import UTC, datetime
 from adomnia.curator.access import CURATOR, Closing
 from adomnia.errors import NotAllowedError, QuestionError
 from adomnia.policy.policy import Policy
-from adomnia.server.account_store import Store, open_store
-from adomnia.server.remembered import Remembered
+from adomnia.server.account_store import AccountStore, open_store
+from adomnia.server.credential_cache import CredentialCache
 from adomnia.server.scram_verifier import Scram, fake_verifier, make_verifier
 
-__all__ = ["ROLES", "Accounts", "Key", "Person", "Scram", "StrangerError", "open_accounts"]
+__all__ = ["ROLES", "Accounts", "Key", "Person", "Scram", "UnauthenticatedError", "open_accounts"]
 
 ROLES = ("analyst", "curator")
 SECRET_BYTES = 24
@@ -37,7 +37,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,62}")
 _KEY = re.compile(r"adomnia_([0-9a-f]{12})_([0-9a-f]{48})")
 
 
-class StrangerError(NotAllowedError):
+class UnauthenticatedError(NotAllowedError):
     """Nobody is known by this name and secret, or by this key."""
 
     http_status = 401
@@ -73,9 +73,9 @@ class Key:
 class Accounts(Closing):
     """The people who have an account. It may be used from several threads and processes."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: AccountStore) -> None:
         self._store = store
-        self._proven = Remembered[bool](SECONDS)
+        self._proven = CredentialCache[bool](SECONDS)
         store.change(
             "INSERT INTO adomnia_facts VALUES ('fake', ?) ON CONFLICT DO NOTHING",
             secrets.token_hex(32),

@@ -16,10 +16,10 @@ import uvicorn
 from adomnia.curator.database import Database
 from adomnia.errors import MachineryError, PolicyError, QuestionError
 from adomnia.server.accounts import Accounts, open_accounts
-from adomnia.server.console.pages import routes
-from adomnia.server.house import House
+from adomnia.server.console.routes import routes
 from adomnia.server.http.app import app
-from adomnia.server.http.patience import Patience
+from adomnia.server.http.timeouts import TimedProtocol
+from adomnia.server.service import Service
 
 __all__ = ["Addresses", "Where", "check", "opened", "run"]
 
@@ -74,12 +74,12 @@ def run(
     check(where)
     with ExitStack() as stack:
         known = accounts or stack.enter_context(open_accounts(database.policy))
-        asyncio.run(_serve(House(database, known), where, ready))
+        asyncio.run(_serve(Service(database, known), where, ready))
 
 
-async def _serve(house: House, where: Where, ready: Callable[[Addresses], None] | None) -> None:
+async def _serve(service: Service, where: Where, ready: Callable[[Addresses], None] | None) -> None:
     asyncio.get_running_loop().set_exception_handler(lambda *_: None)  # its text could quote data
-    async with opened(house, where) as addresses:
+    async with opened(service, where) as addresses:
         with _told_to_stop() as stop:
             if ready is not None:
                 ready(addresses)
@@ -87,26 +87,26 @@ async def _serve(house: House, where: Where, ready: Callable[[Addresses], None] 
 
 
 @asynccontextmanager
-async def opened(house: House, where: Where) -> AsyncIterator[Addresses]:
-    """The doors of a house, open while the block runs; then running questions are ended."""
+async def opened(service: Service, where: Where) -> AsyncIterator[Addresses]:
+    """The doors of a service, open while the block runs; then running questions are ended."""
     async with AsyncExitStack() as doors:
-        doors.push_async_callback(house.close)
+        doors.push_async_callback(service.close)
         http = pg = None
         if where.http is not None:
-            http = await doors.enter_async_context(_http(house, where, where.http))
+            http = await doors.enter_async_context(_http(service, where, where.http))
         if where.pg is not None:
-            pg = await doors.enter_async_context(_pg(house, where, where.pg))
+            pg = await doors.enter_async_context(_pg(service, where, where.pg))
         yield Addresses(where.host, http, pg, where.certificate)
 
 
 @asynccontextmanager
-async def _http(house: House, where: Where, port: int) -> AsyncIterator[int]:
+async def _http(service: Service, where: Where, port: int) -> AsyncIterator[int]:
     """The HTTP door and the console, and the port they are on."""
     config = uvicorn.Config(
-        app(house, routes(house)),
+        app(service, routes(service)),
         ssl_certfile=where.certificate,
         ssl_keyfile=where.key,
-        http=Patience,
+        http=TimedProtocol,
         log_config=None,
         log_level="critical",  # statements and tracebacks are nobody's business
         access_log=False,
@@ -139,12 +139,12 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def _pg(house: House, where: Where, port: int) -> AsyncIterator[int]:
+async def _pg(service: Service, where: Where, port: int) -> AsyncIterator[int]:
     """The door for psql, and the port it is on."""
     from adomnia.server.postgres.server import serve  # noqa: PLC0415 (slow to import)
 
     try:
-        server = await serve(house, where.host, port, _tls(where))
+        server = await serve(service, where.host, port, _tls(where))
     except OSError as error:
         raise _taken(where.host, port, error) from None
     try:

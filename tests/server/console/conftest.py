@@ -1,4 +1,4 @@
-"""A console to visit: a real house on made-up people, served to real clients."""
+"""A console to visit: a real service on made-up people, served to real clients."""
 
 from __future__ import annotations
 

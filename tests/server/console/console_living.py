@@ -24,9 +24,9 @@ from adomnia.curator.database import open_database
 from adomnia.curator.ledger_view import receipt
 from adomnia.server.account_store import open_store
 from adomnia.server.accounts import Accounts, open_accounts
-from adomnia.server.house import House
-from adomnia.server.limits import Limits
+from adomnia.server.login_limits import LoginLimits
 from adomnia.server.serve import Where, opened
+from adomnia.server.service import Service
 
 SECRET = "a secret of their own"
 BY_SEX = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
@@ -91,9 +91,9 @@ def _made() -> Path:
 class Living:
     """A console that is served while the block runs."""
 
-    def __init__(self, policy: Path, limits: Limits | None = None, **where: Any) -> None:
+    def __init__(self, policy: Path, limits: LoginLimits | None = None, **where: Any) -> None:
         self.policy, self.limits, self.where = policy, limits, where
-        self.house: House
+        self.service: Service
         self.url = ""
         self._ready, self._stop = threading.Event(), asyncio.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
@@ -114,15 +114,15 @@ class Living:
         self._loop = asyncio.get_running_loop()
         database = open_database(self.policy)
         accounts = open_accounts(database.policy)
-        self.house = House(database, accounts, self.limits)
-        async with opened(self.house, Where(http=0, pg=None, **self.where)) as addresses:
+        self.service = Service(database, accounts, self.limits)
+        async with opened(self.service, Where(http=0, pg=None, **self.where)) as addresses:
             self.url = addresses.url or ""
             self._ready.set()
             await self._stop.wait()
 
     def settle(self) -> None:
         """Let there be answers, a release, exact totals and an audit."""
-        database = self.house.database
+        database = self.service.database
         database.add_prior("SELECT region, COUNT(*) AS n FROM people GROUP BY region")
         alice = database.session("alice")
         alice.ask("SELECT COUNT(*) AS n FROM people WHERE age >= 65", 0.05, key="k" * 20)
@@ -136,7 +136,7 @@ class Living:
 
     def receipt(self, statement: str) -> str:
         """The receipt of the newest question with this statement."""
-        entries = [e for e in self.house.database.ledger() if e.kind == "reserved"]
+        entries = [e for e in self.service.database.ledger() if e.kind == "reserved"]
         return [receipt(e) for e in entries if e.body["statement"] == statement][-1]
 
     def client(self, name: str | None = None) -> httpx.Client:

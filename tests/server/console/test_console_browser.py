@@ -123,7 +123,7 @@ def test_margins_follow_the_slider_and_cost_nothing(browser, living):
         expect(expected).to_contain_text("it would be refused")
         page.get_by_label("Your question, in SQL").fill("SELECT COUNT(*) AS n FROM pepole")
         expect(expected).to_contain_text("Not a question yet")
-    assert living.house.database.budget()["data"]["spent"] == "0"
+    assert living.service.database.budget()["data"]["spent"] == "0"
 
 
 def test_the_editor_is_highlighted_and_takes_columns(browser, living):
@@ -172,7 +172,7 @@ def test_a_double_click_pays_once(browser, living):
         expect(page.get_by_role("heading", name="Answer")).to_be_visible()
         page.reload()
         page.go_back()
-    assert Fraction(living.house.database.budget()["data"]["spent"]) == Fraction(1, 10)
+    assert Fraction(living.service.database.budget()["data"]["spent"]) == Fraction(1, 10)
 
 
 def test_without_a_script_everything_is_read_and_asked(browser, living):

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from adomnia.errors import QuestionError
 from adomnia.server.console.charts import Bar, bar_chart, stairs
-from adomnia.server.console.pointer import pointer
+from adomnia.server.console.views.pointer import pointer
 from adomnia.server.console.words import amount, amounts, value
 
 

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from console_living import BY_SEX, SECRET, Living, filled, make_folder
 
-from adomnia.server.console.lines import history
+from adomnia.server.console.ledger_lines import history
 
 
 def spent(living: Living, name: str = "alice") -> Fraction:
-    return Fraction(living.house.database.budget()["analysts"][name]["spent"])
+    return Fraction(living.service.database.budget()["analysts"][name]["spent"])
 
 
 def asked(living: Living, client, **form: str):
@@ -26,9 +26,9 @@ def test_asking_leads_to_a_page_that_can_be_read_again_for_free(living: Living):
     assert [answer.status_code for answer in page.history] == [303, 303]
     for wanted in ("ε 0.1", "ε 0.9", "95 %", "laplace", living.receipt(BY_SEX), "<caption>"):
         assert wanted in page.text
-    before = len(living.house.database.ledger())
+    before = len(living.service.database.ledger())
     assert client.get(page.url.path).text.count("±") == page.text.count("±") > 0
-    assert len(living.house.database.ledger()) == before
+    assert len(living.service.database.ledger()) == before
     sheet = client.get(f"{page.url.path}/table.csv").text.splitlines()
     assert sheet[0] == "sex,n,n margin"
     assert len(sheet) == 3
@@ -149,7 +149,7 @@ def test_the_ledger_is_searched_and_taken_along(settled: Living):
 
 
 def test_long_ledgers_have_pages(living: Living):
-    session = living.house.database.session("alice")
+    session = living.service.database.session("alice")
     for age in range(52):
         session.ask(f"SELECT COUNT(*) AS n FROM people WHERE age = {age}", "0.001")
     client = living.client("alice")
@@ -163,7 +163,7 @@ def test_a_ledger_that_was_changed_is_marked(living: Living, monkeypatch):
     from adomnia.ledger.journal import Verification
 
     wrong = Verification(3, ("entry 2: its digest is wrong",))
-    monkeypatch.setattr(living.house.database, "verify", lambda: wrong)
+    monkeypatch.setattr(living.service.database, "verify", lambda: wrong)
     alice, carol = (living.client(name).get("/ledger").text for name in ("alice", "carol"))
     assert "The chain is broken" in carol
     assert "its digest is wrong" in carol
@@ -237,14 +237,14 @@ def test_a_budget_in_rho_is_spent_in_rho(tmp_path):
 
 
 def test_an_analyst_whom_the_policy_does_not_know_is_told_so(living: Living):
-    living.house.accounts.add("dave", "analyst", SECRET)
+    living.service.accounts.add("dave", "analyst", SECRET)
     page = living.client("dave").get("/")
     assert page.status_code == 403
     assert "is not an analyst of this data" in page.text
 
 
 def test_exact_releases_change_the_history_from_then_on(living: Living):
-    database = living.house.database
+    database = living.service.database
     database.session("alice").ask(BY_SEX, "0.1")
     database.add_prior("SELECT region, COUNT(*) AS n FROM people GROUP BY region")
     told = Fraction(database.budget()["data"]["spent"])
@@ -266,7 +266,7 @@ def test_an_address_that_is_none_has_a_kind_page(settled: Living):
 
 
 def test_another_doors_answer_is_explained(settled: Living):
-    session = settled.house.database.session("alice")
+    session = settled.service.database.session("alice")
     receipt = session.ask("SELECT SUM(age) AS s FROM people", "0.01").receipt  # without a key
     page = settled.client("alice").get(f"/answers/{receipt}").text
     assert "asked through another door" in page
@@ -274,7 +274,7 @@ def test_another_doors_answer_is_explained(settled: Living):
 
 def test_margins_of_a_quantile_are_not_drawn_as_values(settled: Living):
     sql = "SELECT sex, MEDIAN(income) AS m FROM people GROUP BY sex"
-    receipt = settled.house.database.session("alice").ask(sql, "0.05", key="m" * 20).receipt
+    receipt = settled.service.database.session("alice").ask(sql, "0.05", key="m" * 20).receipt
     page = settled.client("alice").get(f"/answers/{receipt}").text
     assert 'class="error"' not in page
     assert re.search(r"± [\d,]+ rows", page)

@@ -9,7 +9,7 @@ from console_living import BY_SEX, POLICY, Living, make_folder
 
 from adomnia.curator.database import Database, open_database
 from adomnia.server.accounts import Person
-from adomnia.server.console.lines import history, lines, visible
+from adomnia.server.console.ledger_lines import history, lines, visible
 
 ALICE, BOB, CAROL = Person("alice", "analyst"), Person("bob", "analyst"), Person("carol", "curator")
 BY_AGE = "SELECT COUNT(*) AS n FROM people WHERE age >= 65"

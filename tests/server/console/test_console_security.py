@@ -10,11 +10,11 @@ import pytest
 from console_living import BY_EDUCATION, BY_SEX, SECRET, Living, filled, hold, make_folder, token
 
 from adomnia.server.accounts import Person
-from adomnia.server.console.door import LARGEST
-from adomnia.server.console.pages import routes
-from adomnia.server.console.sessions import IDLE, LONGEST, Sessions
+from adomnia.server.console.console import LARGEST
+from adomnia.server.console.routes import routes
+from adomnia.server.console.sessions import IDLE, LONGEST, BrowserSessions
 from adomnia.server.http.app import app
-from adomnia.server.limits import Limits
+from adomnia.server.login_limits import LoginLimits
 
 PAGES = ["/", "/budget", "/ledger", "/ledger.csv", "/ledger.json", "/releases", "/audit", "/policy"]
 FORMS = ["/ask", "/plan", "/sign-out", "/asked/some-key/cancel"]
@@ -62,7 +62,7 @@ def test_cookies_are_out_of_reach_of_scripts_and_other_sites(settled: Living):
 
 def test_over_tls_the_cookie_is_secure_and_tied_to_the_host(settled: Living):
     async def first() -> str:
-        served = httpx.ASGITransport(app(settled.house, routes(settled.house)))
+        served = httpx.ASGITransport(app(settled.service, routes(settled.service)))
         async with httpx.AsyncClient(transport=served, base_url="https://a.example") as client:
             return (await client.get("/sign-in")).headers["set-cookie"]
 
@@ -90,7 +90,7 @@ def test_signing_out_ends_the_session_on_the_server(settled: Living):
 
 def test_sessions_end_when_idle_and_when_old():
     now = [0.0]
-    sessions = Sessions(lambda: now[0])
+    sessions = BrowserSessions(lambda: now[0])
     alice = Person("alice", "analyst")
     name = sessions.begin(alice)
     for _ in range(10):
@@ -110,12 +110,12 @@ def test_an_account_that_is_gone_is_signed_out(tmp_path):
     with Living(make_folder(tmp_path)) as living:
         client = living.client("bob")
         assert client.get("/budget").status_code == 200
-        living.house.accounts.remove("bob")
+        living.service.accounts.remove("bob")
         assert client.get("/budget").status_code == 303
 
 
 def test_log_ins_that_fail_are_slowed_down(tmp_path):
-    with Living(make_folder(tmp_path), Limits(by_both=2, seconds=60)) as living:
+    with Living(make_folder(tmp_path), LoginLimits(by_both=2, seconds=60)) as living:
         client = living.client()
         form = {"name": "alice", "secret": "wrong", "token": token(client.get("/sign-in").text)}
         found = [client.post("/sign-in", data=form) for _ in range(3)]
@@ -246,10 +246,10 @@ def test_a_form_that_is_sent_twice_is_paid_once(living: Living):
         answers = list(pool.map(lambda _: client.post("/ask", data=form), range(4)))
     assert len({answer.headers["location"] for answer in answers}) == 1
     assert client.post("/ask", data=form).status_code == 303
-    assert living.house.database.budget()["analysts"]["alice"]["spent"] == "1/10"
+    assert living.service.database.budget()["analysts"]["alice"]["spent"] == "1/10"
     form["sql"] = "SELECT COUNT(*) AS n FROM people WHERE age > 80"  # the question was changed
     client.post("/ask", data=form)
-    assert living.house.database.budget()["analysts"]["alice"]["spent"] == "1/5"
+    assert living.service.database.budget()["analysts"]["alice"]["spent"] == "1/5"
 
 
 def test_a_form_that_is_too_long_is_refused(settled: Living):
@@ -263,7 +263,7 @@ def test_a_failure_is_told_by_its_kind_alone(living: Living, monkeypatch):
         raise RuntimeError("row of Jane Doe")
 
     client = living.client("carol")
-    monkeypatch.setattr(living.house.database, "verify", fail)
+    monkeypatch.setattr(living.service.database, "verify", fail)
     answer = client.get("/ledger")
     assert answer.status_code == 500
     assert "RuntimeError" in answer.text

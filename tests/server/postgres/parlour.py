@@ -22,8 +22,8 @@ import pyarrow.parquet as pq
 
 from adomnia.curator.database import open_database
 from adomnia.server.accounts import open_accounts
-from adomnia.server.house import House
-from adomnia.server.postgres.server import Door, serve
+from adomnia.server.postgres.server import Listener, serve
+from adomnia.server.service import Service
 
 SECRET = "correct horse battery"
 
@@ -77,10 +77,10 @@ def write_town(folder: Path, rows: int = 1000) -> Path:
 
 @dataclass
 class Parlour:
-    """A house with its door open."""
+    """A service with its door open."""
 
-    house: House
-    door: Door
+    service: Service
+    door: Listener
     loop: asyncio.AbstractEventLoop
     thread: threading.Thread
     folder: Path
@@ -100,16 +100,16 @@ class Parlour:
 
     def spent(self, analyst: str = "alice") -> Fraction:
         """What an analyst has spent so far."""
-        found = self.house.database.budget()["analysts"][analyst]["spent"]
+        found = self.service.database.budget()["analysts"][analyst]["spent"]
         return Fraction(found["epsilon"] if isinstance(found, dict) else found)
 
     def close(self) -> None:
-        """Shut the door and the house."""
+        """Shut the door and the service."""
 
         async def shut() -> None:
             self.door.close()
             await self.door.wait_closed()
-            await self.house.close()
+            await self.service.close()
 
         asyncio.run_coroutine_threadsafe(shut(), self.loop).result(30)
         self.loop.call_soon_threadsafe(self.loop.stop)
@@ -126,16 +126,16 @@ def open_parlour(folder: Path, tls: ssl.SSLContext | None = None, most: int | No
         accounts.add(name, "analyst", SECRET)
     accounts.add("dora", "curator", SECRET)
     accounts.add("eve", "analyst", SECRET)  # whom the policy does not name
-    house = House(database, accounts)
+    service = Service(database, accounts)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
-    door = asyncio.run_coroutine_threadsafe(_opened(house, tls, most), loop).result(30)
-    return Parlour(house, door, loop, thread, folder)
+    door = asyncio.run_coroutine_threadsafe(_opened(service, tls, most), loop).result(30)
+    return Parlour(service, door, loop, thread, folder)
 
 
-async def _opened(house: House, tls: ssl.SSLContext | None, most: int | None) -> Door:
-    door = await serve(house, "127.0.0.1", 0, tls)
+async def _opened(service: Service, tls: ssl.SSLContext | None, most: int | None) -> Listener:
+    door = await serve(service, "127.0.0.1", 0, tls)
     door._most = most or door._most
     return door
 

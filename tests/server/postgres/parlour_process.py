@@ -11,6 +11,6 @@ if __name__ == "__main__":
     made = open_parlour(Path(sys.argv[1]))
     print(made.port, flush=True)
     sys.stdin.read()
-    whole = made.house.database.verify()
+    whole = made.service.database.verify()
     print("whole" if not whole.problems else "broken", len(made.door._tasks), flush=True)
     made.close()

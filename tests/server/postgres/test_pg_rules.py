@@ -290,7 +290,7 @@ def test_a_curator_asks_as_the_curator(parlour):
     dora.log_in("dora", options="-c adomnia.epsilon=0.5")
     got = dora.query("SELECT count(*) AS n FROM people")
     assert any("cost epsilon 0.5" in text for text in notices(got))
-    told = [entry.head for entry in parlour.house.database.ledger() if entry.kind == "reserved"]
+    told = [entry.head for entry in parlour.service.database.ledger() if entry.kind == "reserved"]
     assert told[-1]["analyst"] == "curator"
     dora.close()
 
@@ -299,7 +299,7 @@ def test_foreign_errors_never_show_their_text(parlour, wire, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("Zzvienna has 42 people")
 
-    monkeypatch.setattr(parlour.house, "ask", broken)
+    monkeypatch.setattr(parlour.service, "ask", broken)
     (error,) = errors_in(wire.query("SELECT count(*) FROM people WHERE age = 77"))
     assert error["M"] == "the machinery failed (RuntimeError)"
     assert error["C"] == "XX000"

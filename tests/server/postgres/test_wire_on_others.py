@@ -50,14 +50,14 @@ def test_bob_stays_bob(bob: Wire, sql: str) -> None:
 
 
 def test_a_removed_account_asks_nothing_more(parlour: Parlour) -> None:
-    parlour.house.accounts.remove("carol")
-    parlour.house.accounts.add("carol", "analyst", "a secret to be taken back")
+    parlour.service.accounts.remove("carol")
+    parlour.service.accounts.add("carol", "analyst", "a secret to be taken back")
     carol = Wire(parlour.port)
     carol.log_in("carol", "a secret to be taken back", options="-c adomnia.epsilon=0.1")
-    parlour.house.accounts.remove("carol")
+    parlour.service.accounts.remove("carol")
     try:
         assert codes(carol.query(fresh())) == ["28P01"]
         assert codes(carol.query("SELECT COUNT(*) FROM pg_class")) == ["28P01"]
     finally:
-        parlour.house.accounts.add("carol", "analyst", SECRET)
+        parlour.service.accounts.add("carol", "analyst", SECRET)
         carol.close()

@@ -54,7 +54,7 @@ def test_settings_have_an_end() -> None:
 
 
 def test_an_answer_of_the_catalogue_has_so_many_bytes(parlour: Parlour) -> None:
-    catalogue = Catalogue(parlour.house.database, "alice", "analyst")
+    catalogue = Catalogue(parlour.service.database, "alice", "analyst")
     wide = "SELECT string_agg('0123456789', '') AS t FROM generate_series(1, 150)"
     with pytest.raises(CatalogueError):
         catalogue.run(f"SELECT x.t FROM generate_series(1, 99000) AS g, ({wide}) AS x")
@@ -62,7 +62,7 @@ def test_an_answer_of_the_catalogue_has_so_many_bytes(parlour: Parlour) -> None:
 
 def test_a_free_answer_has_so_many_rows(parlour: Parlour) -> None:
     with pytest.raises(QuestionError):
-        parlour.house.database.session("alice").ask("SELECT DISTINCT age, income FROM people")
+        parlour.service.database.session("alice").ask("SELECT DISTINCT age, income FROM people")
 
 
 def test_shelves_are_full_at_some_time(parlour: Parlour) -> None:

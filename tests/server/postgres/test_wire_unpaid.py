@@ -18,7 +18,7 @@ def test_looking_reads_nothing_and_costs_nothing(
         raise AssertionError("the data was read")
 
     monkeypatch.setattr(spending, "_released", touched)
-    before, entries = parlour.spent(), len(parlour.house.database.ledger())
+    before, entries = parlour.spent(), len(parlour.service.database.ledger())
     sql = fresh()
     wire.parse(sql, "looked")
     wire.send(b"D", b"Slooked\0")
@@ -29,7 +29,7 @@ def test_looking_reads_nothing_and_costs_nothing(
     assert not codes(wire.until())
     begun = f"BEGIN; DECLARE c CURSOR FOR {sql}; CLOSE c; PREPARE q AS {sql}; EXPLAIN {sql}; COMMIT"
     assert not codes(wire.query(begun))
-    assert (parlour.spent(), len(parlour.house.database.ledger())) == (before, entries)
+    assert (parlour.spent(), len(parlour.service.database.ledger())) == (before, entries)
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ from hamlet import write_hamlet
 
 from adomnia.curator.database import open_database
 from adomnia.server.accounts import open_accounts
-from adomnia.server.house import House
-from adomnia.server.postgres.server import Door, serve
+from adomnia.server.postgres.server import Listener, serve
+from adomnia.server.service import Service
 
 SECRET = "the secret of alice"
 DRIVER = Path("/usr/share/java/postgresql.jar")
@@ -58,13 +58,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     database = open_database(write_hamlet(tmp_path_factory.mktemp("reflected")))
     accounts = open_accounts(database.policy)
     accounts.add("alice", "analyst", SECRET)
-    house = House(database, accounts)
+    service = Service(database, accounts)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
-    door = _on(loop, serve(house, "127.0.0.1", 0, None))
+    door = _on(loop, serve(service, "127.0.0.1", 0, None))
     yield Place(int(door.sockets[0].getsockname()[1]))
-    _on(loop, _shut(door, house))
+    _on(loop, _shut(door, service))
     loop.call_soon_threadsafe(loop.stop)
     thread.join(10)
 
@@ -73,10 +73,10 @@ def _on(loop: asyncio.AbstractEventLoop, work: Any) -> Any:
     return asyncio.run_coroutine_threadsafe(work, loop).result(60)
 
 
-async def _shut(door: Door, house: House) -> None:
+async def _shut(door: Listener, service: Service) -> None:
     door.close()
     await door.wait_closed()
-    await house.close()
+    await service.close()
 
 
 COMMANDS = {

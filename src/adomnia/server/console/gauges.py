@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from adomnia.curator.access import CURATOR
 from adomnia.server.console import words
 from adomnia.server.console.charts import meter
-from adomnia.server.console.lines import asker, history
+from adomnia.server.console.ledger_lines import asker, history
 
 if TYPE_CHECKING:
     from adomnia.privacy.composition import Budget
     from adomnia.server.accounts import Person
-    from adomnia.server.house import House
+    from adomnia.server.service import Service
 
 __all__ = ["Gauge", "currency", "gauges", "own_gauge"]
 
@@ -45,38 +45,38 @@ def currency(budget: Budget) -> str:
     return "rho" if budget.rho is not None else "epsilon"
 
 
-def own_gauge(house: House, person: Person) -> Gauge:
+def own_gauge(service: Service, person: Person) -> Gauge:
     """What this person may spend: a curator the data's budget, an analyst their own.
 
     An analyst without one sees what they spent, and what the data leaves them.
     """
-    policy, state = house.database.policy, house.database.budget()
+    policy, state = service.database.policy, service.database.budget()
     if person.is_curator:
         return _gauge("The data", "everybody together, for ever", policy.budget, state["data"])
     own = policy.analysts.get(person.name)
     if own is not None:
         return _gauge("You", "your own budget", own, state["analysts"][person.name])
     unit = currency(policy.budget)
-    steps = history(house.database, policy.budget, asker(person))
+    steps = history(service.database, policy.budget, asker(person))
     spent = steps[-1].spent if steps else Fraction(0)
-    left = house.session(person).remaining()[unit]
+    left = service.session(person).remaining()[unit]
     told = {"spent": str(spent), "remaining": str(left), "unit": unit}
     return _gauge("You", "without a budget of your own", None, told)
 
 
-def gauges(house: House, person: Person) -> list[Gauge]:
+def gauges(service: Service, person: Person) -> list[Gauge]:
     """The gauges that this person may see; a curator those of all analysts too."""
-    first = own_gauge(house, person)
+    first = own_gauge(service, person)
     if not person.is_curator:
         return [first]
-    states, listed = house.database.budget()["analysts"], house.database.policy.analysts
-    first = replace(first, note=_unlisted(house))
+    states, listed = service.database.budget()["analysts"], service.database.policy.analysts
+    first = replace(first, note=_unlisted(service))
     return [first, *(_gauge(name, "analyst", b, states[name]) for name, b in listed.items())]
 
 
-def _unlisted(house: House) -> str:
+def _unlisted(service: Service) -> str:
     """What those have spent whom the policy gives no budget: curators, and who came before."""
-    policy, spenders = house.database.policy, house.database.desk.journal.account().analysts
+    policy, spenders = service.database.policy, service.database.account().analysts
     unit = currency(policy.budget)
     spent = {
         name: policy.budget.spent(loss)[unit]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from adomnia.server.accounts import Person
 
-__all__ = ["Sessions"]
+__all__ = ["BrowserSessions"]
 
 IDLE = 30 * 60.0
 """Seconds without a request after which somebody must sign in again."""
@@ -30,8 +30,8 @@ class _Session:
     seen: float
 
 
-class Sessions:
-    """Sessions by their names; one that is idle or old is gone. Safe to use from any thread."""
+class BrowserSessions:
+    """BrowserSessions by their names; one that is idle or old is gone. Safe to use from any thread."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

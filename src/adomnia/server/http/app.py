@@ -12,13 +12,13 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route, Router
 
 from adomnia.server.accounts import Person
-from adomnia.server.house import House
-from adomnia.server.http.events import Running
+from adomnia.server.http.error_responses import as_json, refuse, refuse_http
+from adomnia.server.http.events import RunningQuestions
 from adomnia.server.http.openapi import document
-from adomnia.server.http.operations import OPERATIONS, ROOT, Operation
-from adomnia.server.http.refusals import as_json, refuse, refuse_http
+from adomnia.server.http.operations import OPERATIONS, ROOT, HttpOperation
+from adomnia.server.http.request_context import RequestContext, credentials, read_body, read_query
 from adomnia.server.http.schemas import COMPONENTS
-from adomnia.server.http.visit import Visit, credentials, read_body, read_query
+from adomnia.server.service import Service
 
 __all__ = ["app"]
 
@@ -27,15 +27,15 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 NOBODY = Person("", "")
 
 
-def app(house: House, console_routes: Sequence[BaseRoute] = ()) -> Starlette:
-    """Everything that HTTP reaches in a house."""
+def app(service: Service, console_routes: Sequence[BaseRoute] = ()) -> Starlette:
+    """Everything that HTTP reaches in a service."""
     described = as_json(document(OPERATIONS, version("adomnia")))
 
     async def openapi(_: Request) -> Response:
         return described
 
     operations = [
-        Route(operation.path, _endpoint(house, operation), methods=[operation.method])
+        Route(operation.path, _endpoint(service, operation), methods=[operation.method])
         for operation in OPERATIONS
     ]
     made = Starlette(
@@ -47,14 +47,14 @@ def app(house: House, console_routes: Sequence[BaseRoute] = ()) -> Starlette:
         exception_handlers={HTTPException: refuse_http},
     )
     made.router.redirect_slashes = False  # it would lead to whatever host the request names
-    made.state.running = Running()
+    made.state.running = RunningQuestions()
     return made
 
 
-def _endpoint(house: House, operation: Operation) -> Endpoint:
+def _endpoint(service: Service, operation: HttpOperation) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         try:
-            return await operation.handle(await _visit(house, operation, request))
+            return await operation.handle(await _context(service, operation, request))
         except ClientDisconnect:
             raise
         except Exception as error:  # its text could quote data, so a traceback must not be logged
@@ -63,8 +63,8 @@ def _endpoint(house: House, operation: Operation) -> Endpoint:
     return endpoint
 
 
-async def _visit(house: House, operation: Operation, request: Request) -> Visit:
-    person = NOBODY if operation.is_open else await credentials(house, request)
+async def _context(service: Service, operation: HttpOperation, request: Request) -> RequestContext:
+    person = NOBODY if operation.is_open else await credentials(service, request)
     query = read_query(request, operation.query)
     body = await read_body(request, COMPONENTS[operation.body]) if operation.body else {}
-    return Visit(house, request, person, body, query)
+    return RequestContext(service, request, person, body, query)

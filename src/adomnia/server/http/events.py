@@ -17,9 +17,9 @@ from starlette.responses import Response, StreamingResponse
 from adomnia.curator.answers.answer import Answer
 from adomnia.curator.watch import Watch
 from adomnia.server.accounts import Person
-from adomnia.server.http.refusals import json_bytes, shape
+from adomnia.server.http.error_responses import json_bytes, shape
 
-__all__ = ["HEARTBEAT", "Running", "event_stream"]
+__all__ = ["HEARTBEAT", "RunningQuestions", "event_stream"]
 
 HEARTBEAT = 1.0
 """Seconds between two signs of life."""
@@ -29,7 +29,7 @@ Ask = Callable[[Watch], Coroutine[Any, Any, Answer]]
 """How the question is asked, under a watch."""
 
 
-class Running:
+class RunningQuestions:
     """The questions that run now, by names that cannot be guessed."""
 
     def __init__(self) -> None:
@@ -54,14 +54,14 @@ class Running:
         return True
 
 
-def event_stream(ask: Ask, person: Person, running: Running) -> Response:
+def event_stream(ask: Ask, person: Person, running: RunningQuestions) -> Response:
     """A response that tells the stages of a question; closing it cancels the question."""
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     told = _told(ask, person, running)
     return StreamingResponse(told, headers=headers, media_type="text/event-stream")
 
 
-async def _told(ask: Ask, person: Person, running: Running) -> AsyncIterator[bytes]:
+async def _told(ask: Ask, person: Person, running: RunningQuestions) -> AsyncIterator[bytes]:
     loop, queue = asyncio.get_running_loop(), asyncio.Queue[Event]()
 
     def tell(stage: str) -> None:

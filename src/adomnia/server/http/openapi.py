@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from adomnia.server.http.operations import ROOT, Operation
+from adomnia.server.http.operations import ROOT, HttpOperation
 from adomnia.server.http.schemas import COMPONENTS
 
 __all__ = ["document"]
@@ -41,7 +41,7 @@ _CHALLENGE = {"www-authenticate": {"description": "How to log in.", "schema": {"
 _HEADERS: Mapping[int, Mapping[str, Any]] = {401: _CHALLENGE, 429: _WAIT, 503: _WAIT}
 
 
-def document(operations: Iterable[Operation], version: str) -> dict[str, Any]:
+def document(operations: Iterable[HttpOperation], version: str) -> dict[str, Any]:
     """The document that describes these operations."""
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
@@ -62,7 +62,7 @@ def document(operations: Iterable[Operation], version: str) -> dict[str, Any]:
     }
 
 
-def _described(operation: Operation) -> dict[str, Any]:
+def _described(operation: HttpOperation) -> dict[str, Any]:
     made: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.about,
@@ -78,14 +78,14 @@ def _described(operation: Operation) -> dict[str, Any]:
     return made
 
 
-def _parameters(operation: Operation) -> Iterator[dict[str, Any]]:
+def _parameters(operation: HttpOperation) -> Iterator[dict[str, Any]]:
     kinds = {"path": operation.places, "query": operation.query, "header": operation.headers}
     for kind, schemas in kinds.items():
         for name, schema in schemas.items():
             yield {"name": name, "in": kind, "required": kind == "path", "schema": dict(schema)}
 
 
-def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
+def _responses(operation: HttpOperation) -> Iterator[tuple[str, dict[str, Any]]]:
     content: dict[str, Any] = {"application/json": {"schema": _reference(operation.answer)}}
     if operation.pays:
         content["text/event-stream"] = {"schema": {"type": "string", "description": _EVENTS}}
@@ -101,7 +101,7 @@ def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
         yield str(status), refusal
 
 
-def _refused(operation: Operation) -> set[int]:
+def _refused(operation: HttpOperation) -> set[int]:
     """How the operation may be refused: its own ways, and those of everything like it."""
     own = {*operation.refused, 500, 503}
     by_login = set() if operation.is_open else {401, 429}

@@ -8,14 +8,16 @@ from typing import Any
 
 from starlette.responses import Response
 
-from adomnia.server.http import asking, books, described
+from adomnia.server.http import ledger_view as books
+from adomnia.server.http import questions as asking
+from adomnia.server.http import schema_view as described
+from adomnia.server.http.request_context import RequestContext
 from adomnia.server.http.schemas import KEY, LEDGER_QUERY, RECEIPT
-from adomnia.server.http.visit import Visit
 
-__all__ = ["OPERATIONS", "ROOT", "Operation"]
+__all__ = ["OPERATIONS", "ROOT", "HttpOperation"]
 
 Schema = Mapping[str, Any]
-Handle = Callable[[Visit], Awaitable[Response]]
+Handle = Callable[[RequestContext], Awaitable[Response]]
 
 ROOT = "/v1"
 """What all paths begin with; what is under it keeps its meaning."""
@@ -24,7 +26,7 @@ QUESTION: Schema = {"type": "string", "pattern": "^[0-9a-f]{32}$"}
 
 
 @dataclass(frozen=True)
-class Operation:
+class HttpOperation:
     """What can be done: where, by whom, what it takes, what it gives and how it may be refused.
 
     `body` and `answer` name shapes in `schemas.COMPONENTS`. What `pays` has a receipt, and can be
@@ -56,7 +58,7 @@ class Operation:
 
 
 OPERATIONS = (
-    Operation(
+    HttpOperation(
         "POST",
         "/ask",
         asking.ask,
@@ -66,8 +68,8 @@ OPERATIONS = (
         refused=(400, 402, 403, 409),
         pays=True,
     ),
-    Operation("POST", "/plan", asking.plan, "Forecast", body="Plan", refused=(400, 403)),
-    Operation(
+    HttpOperation("POST", "/plan", asking.plan, "Forecast", body="Plan", refused=(400, 403)),
+    HttpOperation(
         "DELETE",
         "/questions/{question}",
         asking.cancel,
@@ -76,9 +78,9 @@ OPERATIONS = (
         refused=(404,),
         status=202,
     ),
-    Operation("GET", "/budget", books.budget, "Budget", refused=(403,)),
-    Operation("GET", "/schema", described.schema, "Schema"),
-    Operation(
+    HttpOperation("GET", "/budget", books.budget, "Budget", refused=(403,)),
+    HttpOperation("GET", "/schema", described.schema, "Schema"),
+    HttpOperation(
         "GET",
         "/receipts/{receipt}",
         books.receipt,
@@ -86,7 +88,7 @@ OPERATIONS = (
         places={"receipt": RECEIPT},
         refused=(403, 404),
     ),
-    Operation("GET", "/ledger", books.ledger, "Ledger", query=LEDGER_QUERY, refused=(403, 422)),
-    Operation("GET", "/releases", books.releases, "Releases"),
-    Operation("GET", "/health", described.health, "Health", is_open=True),
+    HttpOperation("GET", "/ledger", books.ledger, "Ledger", query=LEDGER_QUERY, refused=(403, 422)),
+    HttpOperation("GET", "/releases", books.releases, "Releases"),
+    HttpOperation("GET", "/health", described.health, "Health", is_open=True),
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from adomnia.server.accounts import Person
-from adomnia.server.house import House
 from adomnia.server.postgres.failures import WireError, malformed
 from adomnia.server.postgres.messages import MAX_STRANGER, Body, frame, read_message, text
 from adomnia.server.postgres.scram import Exchange, mechanisms, parse_first
+from adomnia.server.service import Service
 
 __all__ = ["log_in"]
 
@@ -17,7 +17,7 @@ _WRONG = "28P01"
 
 
 async def log_in(
-    house: House,
+    service: Service,
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
     user: str,
@@ -25,7 +25,7 @@ async def log_in(
 ) -> Person:
     """Who this is; a stranger, and somebody who has failed too often, is refused."""
     address = str((writer.get_extra_info("peername") or ("",))[0])
-    await house.admit(user, address)
+    await service.admit(user, address)
     offered = mechanisms(end_point)
     await _send(writer, _SASL, b"".join(map(text, offered)) + b"\0")
     body = await _response(reader)
@@ -33,18 +33,18 @@ async def log_in(
     if mechanism not in offered:
         raise malformed("this SASL mechanism was not offered")
     first = parse_first(mechanism, body.value() or b"", end_point)
-    person = await house.run(house.accounts.person, user)  # first: of an older account, if any
-    exchange = Exchange(first, await house.run(house.accounts.scram, user), end_point)
+    person = await service.run(service.accounts.person, user)  # first: of an older account, if any
+    exchange = Exchange(first, await service.run(service.accounts.scram, user), end_point)
     await _send(writer, _CONTINUE, exchange.challenge)
     answer = (await _response(reader)).rest()
-    house.refuse_many(user, address)  # again: many may have begun at the same time
+    service.refuse_many(user, address)  # again: many may have begun at the same time
     proof = exchange.finish(answer)
     if proof is None:
-        house.limits.failed(user, address)
+        service.limits.failed(user, address)
     if proof is None or person is None:
         hint = "the curator makes accounts: adomnia account add NAME"
         raise WireError("the name or the secret is wrong", hint, _WRONG, fatal=True)
-    house.limits.passed(user, address)
+    service.limits.passed(user, address)
     await _send(writer, _FINAL, proof)
     await _send(writer, _OK, b"")
     return person

@@ -110,7 +110,7 @@ def _counting(visit: Visit, inner: str) -> Command:
 def look(visit: Visit, sql: str, declared: Sequence[int] = ()) -> Question:
     """The question that a statement asks; blocks, reads no data, spends nothing."""
     count = max(parameter_count(sql), len(declared))
-    attributes = visit.house.database.policy.attributes
+    attributes = visit.service.database.policy.attributes
     made = template(sql, declared, attributes) if count else None
     with placed(0 if made is None else None):
         text = sql if made is None else made.filled(made.examples)
@@ -131,7 +131,7 @@ async def _ask(visit: Visit, question: Question, values: Sequence[Any]) -> Outco
     with placed(0 if question.template is None else None), visit.watched() as watch:
         await _payable(visit, text)
         try:
-            answer = await visit.house.ask(
+            answer = await visit.service.ask(
                 visit.person,
                 text,
                 watch=watch,

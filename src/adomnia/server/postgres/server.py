@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 from adomnia.server.accounts import Person
-from adomnia.server.house import House
-from adomnia.server.places import places
+from adomnia.server.connection_limit import places
 from adomnia.server.postgres.connection import Connection
 from adomnia.server.postgres.end_point import end_point
 from adomnia.server.postgres.entrance import log_in
@@ -23,8 +22,9 @@ from adomnia.server.postgres.messages import fields, frame
 from adomnia.server.postgres.settings import startup_settings
 from adomnia.server.postgres.startup import Cancel, greet
 from adomnia.server.postgres.visit import Visit
+from adomnia.server.service import Service
 
-__all__ = ["Door", "serve"]
+__all__ = ["Listener", "serve"]
 
 SECONDS_TO_LOG_IN = 30.0
 SECONDS_TO_LEAVE = 5.0
@@ -34,10 +34,10 @@ RESERVED, FEW = 100, 10
 
 
 async def serve(
-    house: House, host: str = "127.0.0.1", port: int = 5433, tls: ssl.SSLContext | None = None
-) -> Door:
+    service: Service, host: str = "127.0.0.1", port: int = 5433, tls: ssl.SSLContext | None = None
+) -> Listener:
     """Open the door: psql and every driver of PostgreSQL can come in from now on."""
-    door = Door(house, tls, places(MOST_CONNECTIONS))
+    door = Listener(service, tls, places(MOST_CONNECTIONS))
     await door.open(host, port)
     return door
 
@@ -50,11 +50,11 @@ class _Guest:
     secret: bytes
 
 
-class Door:
+class Listener:
     """A listening server; it closes as an `asyncio.Server` does, and ends its connections."""
 
-    def __init__(self, house: House, tls: ssl.SSLContext | None, most: int) -> None:
-        self._house, self._tls, self._most = house, tls, most
+    def __init__(self, service: Service, tls: ssl.SSLContext | None, most: int) -> None:
+        self._service, self._tls, self._most = service, tls, most
         self._end_point = None if tls is None else end_point(tls)
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -123,13 +123,13 @@ class Door:
                 return
             writer.write(met.negotiation)
             binding = self._end_point if met.is_private else None
-            person = await log_in(self._house, reader, writer, met.user, binding)
+            person = await log_in(self._service, reader, writer, met.user, binding)
         self._strangers.pop(asyncio.current_task(), None)  # type: ignore[arg-type]
         self._share(person)
         process, secret = self._free_number(), secrets.token_bytes(met.secret_bytes)
         settings = startup_settings(met.parameters)
         lookups = self._lookups.setdefault(person.name, asyncio.Semaphore())
-        visit = Visit(self._house, person, settings, lookups, met.database, process)
+        visit = Visit(self._service, person, settings, lookups, met.database, process)
         self._guests[process] = _Guest(visit, secret)
         try:
             writer.write(frame(b"K", process.to_bytes(4, "big"), secret))

@@ -9,12 +9,12 @@ from typing import ParamSpec, TypeVar
 
 from adomnia.curator.watch import Watch
 from adomnia.server.accounts import Person
-from adomnia.server.house import House
 from adomnia.server.postgres.catalogue.catalogue import Catalogue
 from adomnia.server.postgres.failures import WireError
 from adomnia.server.postgres.portals import Portal, Prepared, Shelf
 from adomnia.server.postgres.results import Notice
 from adomnia.server.postgres.settings import Settings
+from adomnia.server.service import Service
 
 __all__ = ["Visit"]
 
@@ -42,18 +42,23 @@ class Visit:
 
     def __init__(
         self,
-        house: House,
+        service: Service,
         person: Person,
         settings: Settings,
         lookups: asyncio.Semaphore,
         name: str,
         process: int,
     ) -> None:
-        self.house, self.person, self.lookups = house, person, lookups
-        self.session = house.session(person)
+        self.service, self.person, self.lookups = service, person, lookups
+        self.session = service.session(person)
         self.settings = self.lasting = settings
         self.catalogue = Catalogue(
-            house.database, person.name, person.role, settings=_Shared(self), name=name, pid=process
+            service.database,
+            person.name,
+            person.role,
+            settings=_Shared(self),
+            name=name,
+            pid=process,
         )
         self.prepared: Shelf[Prepared] = Shelf("prepared statement", 1000, "26000")
         self.portals: Shelf[Portal] = Shelf("cursor", 100, "34000")
@@ -73,7 +78,7 @@ class Visit:
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What the function gives, in a thread, for somebody who still has their account."""
-        return await self.house.run_for(self.person, function, *args, **kwargs)
+        return await self.service.run_for(self.person, function, *args, **kwargs)
 
     async def read(self, reader: Callable[[str], T], sql: str) -> T:
         """What a reader makes of a text; while a long one is read, others are served."""

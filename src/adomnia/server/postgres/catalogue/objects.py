@@ -36,7 +36,7 @@ class Object:
 
 def declared_objects(database: Database) -> tuple[Object, ...]:
     """The private table, the public ones, and the views of schema `adomnia`."""
-    tables = database.desk.table.public.values()
+    tables = database.table.public.values()
     oids = count(FIRST_OBJECT, STEP)
     return (
         _private(database.policy, next(oids)),

@@ -1,0 +1,55 @@
+"""What is expected of an answer before it is paid for, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from adomnia.server.console import words
+
+if TYPE_CHECKING:
+    from adomnia.server.accounts import Person
+    from adomnia.server.service import Service
+
+__all__ = ["Expectation", "expected"]
+
+ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """The cost, what would be left, and a sentence on the margin of each column."""
+
+    cost: str
+    left: str
+    fits: bool
+    confidence: str
+    margins: tuple[tuple[str, str], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The expectation as plain JSON values."""
+        return {**vars(self), "margins": [list(pair) for pair in self.margins]}
+
+
+def expected(service: Service, person: Person, sql: str, said: Mapping[str, Any]) -> Expectation:
+    """What `plan` forecasts for this person; reads no data and spends nothing."""
+    session = service.session(person)
+    forecast, left = session.plan(sql, **said), session.remaining()
+    over = [name for name, value in forecast.spent.items() if value > left.get(name, value)]
+    spent = {name: forecast.spent.get(name, ZERO) for name in left}
+    after = {name: max(value - spent[name], ZERO) for name, value in left.items()}
+    units = forecast.margin_units
+    margins = tuple((n, _margin(m, units[n] == "rows")) for n, m in forecast.margins.items())
+    shown = f"{100 * forecast.confidence:g} %"
+    return Expectation(
+        words.amounts(forecast.spent), words.amounts(after), not over, shown, margins
+    )
+
+
+def _margin(margin: float | None, is_rank: bool) -> str:
+    if margin is None:
+        return "comes with the answer: it depends on how many rows there are"
+    size = words.number(margin, words.digits(margin))
+    return f"± {size} rows in rank" if is_rank else f"± {size}"

@@ -1,0 +1,83 @@
+"""What may be asked, over HTTP: tables, their public domains, and the promise in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from starlette.responses import Response
+
+from adomnia.report.promised import promised
+from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open
+from adomnia.schema.table import Attribute, PublicTable, Table
+from adomnia.server.http.error_responses import as_json
+from adomnia.server.http.request_context import RequestContext
+
+__all__ = ["health", "schema"]
+
+
+async def health(context: RequestContext) -> Response:
+    """Whether the ledger can be read, so that questions can be paid for."""
+    await context.service.run(context.service.database.budget)
+    return as_json({"status": "ok"})
+
+
+async def schema(context: RequestContext) -> Response:
+    """The tables, their attributes and the promise; nothing here depends on the data."""
+    desk = context.service.database.desk
+    account = await context.service.run(desk.journal.account)
+    released = sum("sql" in prior["published"] for prior in account.priors)
+    policy = desk.policy if context.person.is_curator else replace(desk.policy, analysts={})
+    promise = promised(policy, released=released)  # to an analyst not how many others there are
+    return as_json({"tables": list(_tables(desk.table)), "promise": promise})
+
+
+def _tables(table: Table) -> Iterator[dict[str, Any]]:
+    attributes = [_attribute(attribute) for attribute in table.attributes.values()]
+    yield {"name": table.name, "public": False, "attributes": attributes}
+    for other in table.public.values():
+        columns = [_column(other, place) for place in range(len(other.columns))]
+        yield {"name": other.name, "public": True, "attributes": columns}
+
+
+def _attribute(attribute: Attribute) -> dict[str, Any]:
+    kind, domain = _domain(attribute.domain)
+    return {
+        "name": attribute.name,
+        "type": kind,
+        "nullable": attribute.nullable,
+        "domain": domain,
+    }
+
+
+_NAMES = {bool: "boolean", int: "bigint", float: "double precision", date: "date"}
+
+
+def _domain(domain: Domain) -> tuple[str, dict[str, Any] | None]:
+    """The type as PostgreSQL calls it, and the values."""
+    if isinstance(domain, Categories):
+        listed = {"values": list(domain.values)}
+        more = {} if domain.other is None else {"other": domain.other}
+        return _NAMES.get(type(domain.values[0]), "text"), listed | more
+    if isinstance(domain, Grid):
+        ends = {"low": domain.low, "high": domain.high, "step": domain.step}
+        kind = "bigint" if domain.step.denominator == 1 else "double precision"
+        return kind, {name: _number(value) for name, value in ends.items()}
+    if isinstance(domain, Dates):
+        return "date", {"low": domain.low.isoformat(), "high": domain.high.isoformat()}
+    assert isinstance(domain, Open)
+    return "text", None
+
+
+def _number(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _column(table: PublicTable, place: int) -> dict[str, Any]:
+    """A column of a public table; its type is that of its first value."""
+    values = (row[place] for row in table.rows if row[place] is not None)
+    kind = _NAMES.get(type(next(values, "")), "text")
+    return {"name": table.columns[place], "type": kind, "nullable": True, "domain": None}

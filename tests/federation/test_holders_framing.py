@@ -1,4 +1,4 @@
-"""The wire: nonsense, drips, strangers' silence and broken replies; the holder goes on."""
+"""The framing: nonsense, drips, strangers' silence and broken replies; the holder goes on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from holding import ASKER, Village, people, write_town
 
 from adomnia.errors import MachineryError, PolicyError
-from adomnia.federation import framing as wire
+from adomnia.federation import framing
 from adomnia.federation import holder as holder_module
 
 SQL = "SELECT COUNT(*) AS n FROM people"
@@ -24,14 +24,14 @@ def framed(message):
 def talk(port, data):
     with socket.create_connection(("127.0.0.1", port), timeout=60) as line:
         line.sendall(data)
-        return wire.read_frame(line, wire.MAX_REPLY, 60)
+        return framing.read_frame(line, framing.MAX_REPLY, 60)
 
 
 @pytest.mark.parametrize(
     "data",
     [
         b"\xff\xff\xff\xff",
-        (wire.MAX_REQUEST + 1).to_bytes(4, "big") + b"{",
+        (framing.MAX_REQUEST + 1).to_bytes(4, "big") + b"{",
         b"\0\0\0\x05hello",
         b"\0\0\0\x02[]",
         b"\0\0\0\x02{}",
@@ -48,11 +48,11 @@ def test_nonsense_on_the_wire_is_refused_and_the_holder_lives(settled, data):
 
 
 def test_a_slow_message_does_not_hold_the_line(settled, monkeypatch):
-    monkeypatch.setattr(wire.read_frame, "__defaults__", (0.2,))
+    monkeypatch.setattr(framing.read_frame, "__defaults__", (0.2,))
     with socket.create_connection(("127.0.0.1", settled.ports["north"]), timeout=60) as line:
         line.sendall(b"\0\0")
         begun = time.monotonic()
-        assert "refused" in wire.read_frame(line, wire.MAX_REPLY, 60)
+        assert "refused" in framing.read_frame(line, framing.MAX_REPLY, 60)
         assert time.monotonic() - begun < 60
     assert settled.group.ask(SQL, 1).rows
 
@@ -60,7 +60,7 @@ def test_a_slow_message_does_not_hold_the_line(settled, monkeypatch):
 @pytest.mark.parametrize("address", ["", "127.0.0.1", "127.0.0.1:x", ":7", "h:99999"])
 def test_an_address_has_host_and_port(address):
     with pytest.raises(PolicyError, match="not an address"):
-        wire.parse_address(address)
+        framing.parse_address(address)
 
 
 def test_unreachable_holders_are_a_clear_error(tmp_path):

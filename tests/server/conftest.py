@@ -1,37 +1,14 @@
-"""A village of holders for each test, and a lodge with its doors for each file."""
+"""A lodge with its listeners for each file."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "chance"))
-
-from holding import Village, start_all
 from lodge import Lodge, lodging, served
 
 from adomnia.server.login_limits import LoginLimits
 from adomnia.server.serve import Addresses
-
-
-@pytest.fixture
-def village(tmp_path: Path) -> Iterator[Village]:
-    """Three holders, none of them started yet."""
-    made = Village(tmp_path)
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def settled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Village]:
-    """Three holders in threads, for all tests of a file that leave them as they are."""
-    made = Village(tmp_path_factory.mktemp("settled"))
-    made.group = start_all(made)
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import pytest
 
 from adomnia.errors import AdomniaError, MachineryError, PolicyError, QuestionError
 from adomnia.server import accounts as module
-from adomnia.server import credential_cache as remembered
+from adomnia.server import credential_cache
 from adomnia.server.account_store import open_store
 from adomnia.server.accounts import Accounts, Person, Scram
 from adomnia.server.credential_cache import CredentialCache
@@ -193,13 +193,13 @@ def test_what_is_remembered_ends(accounts: Accounts, monkeypatch: pytest.MonkeyP
 
 def test_memory_holds_the_latest_and_no_secret() -> None:
     memory = CredentialCache[int](60)
-    for number in range(remembered.MOST + 10):
+    for number in range(credential_cache.MAX_VALUES + 10):
         memory.put(number, "name", f"secret {number}")
     assert memory.get("name", "secret 9") is None
     assert memory.get("name", "secret 10") == 10
     assert memory.get("names", "ecret 10") is None
     assert b"secret" not in b"".join(memory._values)
-    assert len(memory._values) == remembered.MOST
+    assert len(memory._values) == credential_cache.MAX_VALUES
 
 
 # SCRAM

@@ -20,9 +20,8 @@ from adomnia.curator import session as session_module
 from adomnia.errors import QuestionError
 from adomnia.privacy.loss import Amount, exact
 from adomnia.server.accounts import Person
-from adomnia.server.console.jobs import Running
-from adomnia.server.http import request_context as visit
-from adomnia.server.http import timeouts as patience
+from adomnia.server.console.jobs import Jobs
+from adomnia.server.http import request_context, timeouts
 from adomnia.server.login_limits import LoginLimits
 from adomnia.server.serve import Addresses
 from adomnia.server.service import BusyError, Service
@@ -80,7 +79,7 @@ def test_the_console_remembers_so_many_questions() -> None:
             raise QuestionError("no")
 
     async def send() -> int:
-        running = Running(cast("Service", Refusing()))
+        running = Jobs(cast("Service", Refusing()))
         for number in range(3000):
             await running.start(Person("alice", "analyst"), str(number), "x", {}).ended()
         return sum(
@@ -96,7 +95,7 @@ def test_the_console_runs_so_many_questions_of_one_person() -> None:
             await asyncio.sleep(60)
 
     async def send() -> int:
-        running = Running(cast("Service", Slow()))
+        running = Jobs(cast("Service", Slow()))
         for number in range(100):
             try:
                 running.start(Person("alice", "analyst"), str(number), "x", {})
@@ -131,7 +130,7 @@ def drops(at: Addresses, said: bytes) -> bool:
 def test_a_stranger_who_goes_silent_is_let_go(
     at: Addresses, said: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(visit, "SECONDS", 0.5)
+    monkeypatch.setattr(request_context, "SECONDS", 0.5)
     assert drops(at, said)
 
 
@@ -143,7 +142,7 @@ def dribble(line: socket.socket) -> None:
 
 
 def test_a_byte_at_a_time_is_not_enough(at: Addresses, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visit, "SECONDS", 0.2)
+    monkeypatch.setattr(request_context, "SECONDS", 0.2)
     with socket.create_connection((at.host, at.http or 0), timeout=60) as line:
         line.sendall(b"GET /v1/health HTTP/1.1\r\nX-Slow: ")
         with pytest.raises(OSError):  # noqa: PT011 (a broken pipe, or a reset)
@@ -151,7 +150,7 @@ def test_a_byte_at_a_time_is_not_enough(at: Addresses, monkeypatch: pytest.Monke
 
 
 def test_who_has_waited_longest_makes_room(at: Addresses, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "places", lambda most: 3)
+    monkeypatch.setattr(timeouts, "connection_limit", lambda most: 3)
     silent = [socket.create_connection((at.host, at.http or 0), timeout=60) for _ in range(5)]
     try:
         with client(at, None) as stranger:

@@ -15,8 +15,8 @@ import pytest
 from lodge import COUNT, SECRETS, Lodge, client, served
 
 from adomnia.errors import MachineryError
-from adomnia.server import service as house_module
-from adomnia.server.http import request_context as visit
+from adomnia.server import service as service_module
+from adomnia.server.http import request_context
 from adomnia.server.login_limits import LoginLimits
 from adomnia.server.serve import Addresses
 
@@ -126,14 +126,14 @@ def test_what_is_no_json_is_400(alice: httpx.Client, body: bytes) -> None:
 
 def test_other_media_and_sizes_are_refused(alice: httpx.Client) -> None:
     assert error(alice.post("/v1/ask", data={"sql": COUNT}), 415)["code"] == "media_type"
-    large = {"sql": COUNT, "more": "x" * visit.MAX_BODY}
+    large = {"sql": COUNT, "more": "x" * request_context.MAX_BODY}
     assert error(alice.post("/v1/ask", json=large), 413)["code"] == "too_large"
 
 
 def test_a_request_that_does_not_arrive_is_408(
     alice: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(visit, "SECONDS", 0.1)
+    monkeypatch.setattr(request_context, "SECONDS", 0.1)
     stop = threading.Event()
 
     def slow() -> Iterator[bytes]:
@@ -188,12 +188,12 @@ def test_a_key_and_a_secret_open_and_nothing_else_does(at: Addresses, lodge: Lod
             assert told.headers["www-authenticate"].startswith('Bearer realm="adomnia"')
         assert nobody.get("/v1/health").json() == {"status": "ok"}
         lodge.accounts.revoke_key("alice", key.split("_")[1])
-        time.sleep(house_module.RECENT)
+        time.sleep(service_module.RECENT)
         assert error(asked(Authorization=f"Bearer {key}"), 401)
 
 
 def test_failed_log_ins_are_slowed_down(lodge: Lodge, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(house_module, "RECENT", 0.0)
+    monkeypatch.setattr(service_module, "RECENT", 0.0)
     key = lodge.accounts.make_key("alice")
     with (
         served(lodge.service(LoginLimits(by_both=2, by_address=4))) as at,
@@ -238,14 +238,14 @@ def test_an_analyst_whom_the_policy_does_not_name_may_not_ask(at: Addresses, lod
         assert erin.get("/v1/schema").status_code == 200
 
 
-# A full service
+# A service without room
 
 
 def test_what_does_not_fit_is_refused_at_once(
     lodge: Lodge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(house_module, "THREADS", 1)
-    monkeypatch.setattr(house_module, "WAITING", 1)
+    monkeypatch.setattr(service_module, "THREADS", 1)
+    monkeypatch.setattr(service_module, "MAX_WAITING", 1)
     begun, go = threading.Event(), threading.Event()
 
     def slow(*_: object) -> None:

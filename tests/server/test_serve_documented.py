@@ -10,8 +10,7 @@ import click
 from adomnia.cli.account import account
 from adomnia.cli.serve import serve
 from adomnia.errors import AdomniaError
-from adomnia.server.http import error_responses as refusals
-from adomnia.server.http import openapi
+from adomnia.server.http import error_responses, openapi
 from adomnia.server.http.operations import OPERATIONS
 
 PAGE = (Path(__file__).parents[2] / "docs/serving.md").read_text("utf-8")
@@ -36,11 +35,11 @@ def test_every_option_is_documented() -> None:
 def test_every_status_and_code_is_documented() -> None:
     table = PAGE.split("| status | code |")[1].split("\n\n")[0]
     listed = {int(status) for status in re.findall(r"\b([45]\d\d)\b", table)}
-    assert listed == {*openapi._REFUSALS, 405}
+    assert listed == {*openapi._ERRORS, 405}
     codes = set(re.findall(r"`(\w+)`", table))
     ours = {kind for kind in kinds(AdomniaError) if kind.__module__.startswith("adomnia.")}
-    raised = {refusals._code(kind("")) for kind in ours if "postgres" not in kind.__module__}
+    raised = {error_responses._code(kind("")) for kind in ours if "postgres" not in kind.__module__}
     assert codes - {"method"} <= raised
-    assert {refusals._code(kind("")) for kind in ours if kind.__module__ == "adomnia.errors"
+    assert {error_responses._code(kind("")) for kind in ours if kind.__module__ == "adomnia.errors"
             } - {"adomnia"} <= codes  # fmt: skip
     assert {"stranger", "too_many", "busy", "shape", "missing", "reused_key"} <= codes

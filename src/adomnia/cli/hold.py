@@ -92,10 +92,9 @@ def serve(name: str, secret: str, holders: str, policy: str, form: str, **rules:
     Example:
       adomnia hold serve --as north --secret north.key --holders holders.toml
     """
-    from adomnia.federation import holder
-    from adomnia.federation import holders_file as company
+    from adomnia.federation import holder, holders_file  # noqa: PLC0415 (an extra)
 
-    known, me = company.read_holders(holders), company.read_party(name, secret)
+    known, me = holders_file.read_holders(holders), holders_file.read_party(name, secret)
     others = known.others(name)
     address = next(peer.address for peer in known.holders if peer.name == name)
     with open_database(policy) as database:
@@ -127,12 +126,11 @@ def ask(sql: str, policy: str, form: str, least: int, **said: Any) -> None:
       adomnia hold ask "SELECT sex, COUNT(*) FROM people GROUP BY sex" --epsilon 0.5 \\
           --as alice --secret alice.key
     """
-    from adomnia.federation import holders_file as company
-    from adomnia.federation import joint_session as together
+    from adomnia.federation import holders_file, joint_session  # noqa: PLC0415 (an extra)
 
-    me = company.read_party(said.pop("name"), said.pop("secret"))
-    known = company.read_holders(said.pop("holders"))
-    group = together.open_holders(known.holders, me, policy, least=least)
+    me = holders_file.read_party(said.pop("name"), said.pop("secret"))
+    known = holders_file.read_holders(said.pop("holders"))
+    group = joint_session.open_holders(known.holders, me, policy, least=least)
     found = group.ask(read_sql(sql), **said)
     if form == "json":
         show.json_text(found.to_json())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from adomnia.curator.access import CURATOR, Closing, analyst_of
 from adomnia.curator.confirmation import check_numbers, confirm
 from adomnia.curator.determined_cells import DeterminedCells, exposure, public_cells
 from adomnia.curator.exact_releases.prior import Prior, read_values
-from adomnia.curator.ledger_view import state_of
+from adomnia.curator.ledger_view import released_tables, state_of
 from adomnia.curator.releases.release import (
     Progress,
     Publication,
@@ -25,6 +25,7 @@ from adomnia.curator.session import Session
 from adomnia.curator.spend import Payer
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import CheckError, PolicyError, QuestionError
+from adomnia.ledger.account import Account
 from adomnia.ledger.entry import Entry
 from adomnia.ledger.journal import Verification
 from adomnia.ledger.prior import Registered
@@ -32,6 +33,7 @@ from adomnia.policy.policy import Policy, line_of, read_policy
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Amount, Loss, exact
 from adomnia.queries.question import Question
+from adomnia.schema.table import Table
 
 if TYPE_CHECKING:
     from adomnia.priors.system import System
@@ -57,6 +59,11 @@ class Database(Closing):
             return Session(self.desk, who, name and f"{who}/{name}")
         label = f"{who}/{name or uuid4().hex[:12]}"
         return Session(self.desk, who, label, Budget(epsilon=exact(epsilon)))
+
+    @property
+    def table(self) -> Table:
+        """The private table as the policy declares it, with the public tables beside it."""
+        return self.desk.table
 
     def bind(self, sql: str) -> Question:
         """The question that a statement asks of this data."""
@@ -139,6 +146,21 @@ class Database(Closing):
     def ledger(self, bodies: Collection[str] | None = None) -> list[Entry]:
         """Every entry of the ledger, in order; with all bodies, or those of these kinds."""
         return list(self.desk.journal.entries(bodies=bodies))
+
+    def account(self) -> Account:
+        """What the ledger says by now: who spent what, which uses there are, what was answered."""
+        return self.desk.journal.account()
+
+    def reservation(self, receipt: str) -> Entry | None:
+        """The entry of the ledger that paid under a receipt."""
+        return self.desk.journal.reservation(receipt)
+
+    def released_tables(self, receipt: str) -> list[Mapping[str, Any]]:
+        """The tables that a release with this receipt has published; none where it is no release's.
+
+        They are public: nothing else that the ledger keeps of an answer is told here.
+        """
+        return released_tables(self.desk.journal.answer(receipt))
 
     def verify(self) -> Verification:
         """Whether the ledger's chain holds, and what is wrong where it does not."""

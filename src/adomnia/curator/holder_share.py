@@ -9,9 +9,15 @@ from adomnia.curator.session import Session
 from adomnia.curator.spend import Paid, Use, spend
 from adomnia.errors import BudgetError, NotAllowedError
 from adomnia.mechanisms.masked_share import MaskedShare
+from adomnia.priors.known import Known
 from adomnia.privacy.events import loss
 
-__all__ = ["check_budget", "contribute", "refuse_known"]
+__all__ = ["check_budget", "contribute", "exact_releases", "refuse_known"]
+
+
+def exact_releases(session: Session) -> tuple[int, Known]:
+    """How many statements this holder has released exactly, and what they say together."""
+    return session.desk.public()
 
 
 def refuse_known(session: Session, name: str) -> None:

@@ -23,11 +23,13 @@ from adomnia.curator.watch import Watch
 from adomnia.errors import QuestionError
 from adomnia.ledger.reserve import Budgets, Granted, least, left, repeated
 from adomnia.mechanisms.noisy_values import Measured
+from adomnia.policy.policy import Policy
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Event, Free
 from adomnia.privacy.loss import Amount, exact
 from adomnia.privacy.premises import check_premises
 from adomnia.queries.question import Question
+from adomnia.schema.table import Table as DeclaredTable
 
 __all__ = ["Session"]
 
@@ -48,6 +50,16 @@ class Session:
     analyst: str
     name: str | None = None
     limit: Budget | None = None
+
+    @property
+    def policy(self) -> Policy:
+        """What the curator has declared and promises."""
+        return self.desk.policy
+
+    @property
+    def table(self) -> DeclaredTable:
+        """The private table as the policy declares it, with the public tables beside it."""
+        return self.desk.table
 
     def ask(  # noqa: PLR0913 (a door: what may be said is said by name)
         self,

@@ -1,1 +1,1 @@
-"""TODO one sentence."""
+"""Several holders answer one question together here, and none shows its own part."""

@@ -1,4 +1,4 @@
-"""The wire: one framed JSON message there and one back, capped in size and time, and signed.
+"""Framing: one framed JSON message there and one back, capped in size and time, and signed.
 
 A frame is four bytes of length and a JSON object. Both ends know each other's public key, so a
 stranger who reaches the port can neither ask nor answer.

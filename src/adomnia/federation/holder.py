@@ -26,7 +26,7 @@ from adomnia.curator.database import Database
 from adomnia.curator.planning.plan import Plan
 from adomnia.curator.session import Session
 from adomnia.errors import AdomniaError, MachineryError, NotAllowedError, QuestionError
-from adomnia.federation import framing as wire
+from adomnia.federation import framing
 from adomnia.federation.joint_plan import digest_of, plan_for, shapes_of
 from adomnia.federation.masks import (
     Party,
@@ -99,7 +99,7 @@ class Holder:
     def reply(self, frame: Mapping[str, Any]) -> dict[str, Any]:
         """The frame that answers a frame; an error is part of the answer, and holds no data."""
         asker = self.askers.get(str(frame.get("from")))
-        message = None if asker is None else wire.verify(self.me, asker, frame)
+        message = None if asker is None else framing.verify(self.me, asker, frame)
         if asker is None or message is None:
             return {"refused": "no asker with a known key signed this"}
         try:
@@ -109,7 +109,7 @@ class Holder:
             answer = {"error": kind, "message": error.message, "hint": error.hint}
         except Exception as error:  # its message could quote data
             answer = {"error": "MachineryError", "message": type(error).__name__, "hint": ""}
-        return wire.sign(self.me, asker, answer, context=str(frame["mac"]))
+        return framing.sign(self.me, asker, answer, context=str(frame["mac"]))
 
     def answer(self, asker: str, message: Mapping[str, Any]) -> dict[str, Any]:
         """What this holder says to one step of a round."""
@@ -127,7 +127,7 @@ class Holder:
             return step(asker, name, message)
 
     def _propose(self, asker: str, name: str, message: Mapping[str, Any]) -> dict[str, Any]:
-        others, colluding = self._company(message)
+        others, colluding = self._participants(message)
         session = self.database.session(asker)
         if name in self._open:
             raise NotAllowedError("this round has begun already", "begin a new one")
@@ -152,7 +152,7 @@ class Holder:
         self._open[name] = _Open(session, sql, plan, others, agreed, time.monotonic())
         return {"nonce": nonce, "ring": agreed.ring}
 
-    def _company(self, message: Mapping[str, Any]) -> tuple[tuple[Peer, ...], int]:
+    def _participants(self, message: Mapping[str, Any]) -> tuple[tuple[Peer, ...], int]:
         """The other participants, all known beforehand, and how many of them may be in league."""
         names, colluding = message.get("holders"), message.get("colluding")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
@@ -238,17 +238,17 @@ class HolderServer(socketserver.ThreadingTCPServer):
 
     def _converse(self, line: socket.socket) -> None:
         try:
-            frame = wire.read_frame(line, wire.MAX_REQUEST)
+            frame = framing.read_frame(line, framing.MAX_REQUEST)
         except OSError:
-            wire.write_frame(line, {"refused": "this is not a message, or it is too long"})
+            framing.write_frame(line, {"refused": "this is not a message, or it is too long"})
             return
-        wire.write_frame(line, self.holder.reply(frame))
+        framing.write_frame(line, self.holder.reply(frame))
 
 
 def serve(holder: Holder, address: str = "127.0.0.1:0") -> HolderServer:
     """A server for this holder, bound but not yet answering; port 0 takes a free one."""
     try:
-        return HolderServer(holder, wire.parse_address(address))
+        return HolderServer(holder, framing.parse_address(address))
     except OSError as error:
         message = f"nobody can be answered at {address} ({error.strerror})"
         raise MachineryError(message, "take an address of this machine that is free") from None

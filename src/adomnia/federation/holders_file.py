@@ -1,4 +1,4 @@
-"""The company: a file that says who holds data together, and who may ask them.
+"""The file of holders: who holds data together, and who may ask them.
 
     [holders.north]
     key = "64 hexadecimal signs"        # the public key, as `adomnia hold key` prints it
@@ -52,7 +52,7 @@ class HoldersFile:
 
 
 def read_holders(file: str | Path) -> HoldersFile:
-    """The company that a file describes; a mistake in it is named."""
+    """What a file of holders says; a mistake in it is named."""
     try:
         found = tomllib.loads(Path(file).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

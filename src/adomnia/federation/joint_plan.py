@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from adomnia.curator.holder_share import exact_releases
 from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
 from adomnia.curator.planning.strategy_noise import StrategyNoise
 from adomnia.curator.session import Session
@@ -87,6 +88,6 @@ def digest_of(plan: Plan, policy: Policy) -> str:
 
 def plan_for(session: Session, sql: str, epsilon: Fraction, holders: int) -> Plan:
     """The plan of this statement by this holder's policy and what it has released exactly."""
-    desk = session.desk
-    count, known = desk.public()
-    return replace(joint_plan(desk.bind(sql), desk.policy, epsilon, holders, known), priors=count)
+    count, known = exact_releases(session)
+    plan = joint_plan(session.bind(sql), session.policy, epsilon, holders, known)
+    return replace(plan, priors=count)

@@ -64,7 +64,10 @@ class _Bill:
 
 @dataclass(frozen=True)
 class JointSession:
-    """Several holders as one. The policy says what the data looks like; it needs no data."""
+    """A session with several holders, asked as one.
+
+    The policy says what the data looks like; it needs no data.
+    """
 
     me: Party
     holders: tuple[Peer, ...]
@@ -165,7 +168,7 @@ def open_holders(
 class _Joined:
     """One round, from the asker's side."""
 
-    group: JointSession
+    session: JointSession
     sql: str
     epsilon: Fraction
     plan: Plan
@@ -193,7 +196,7 @@ class _Joined:
         return (None, missing) if missing else (self._sum(replies, agreed, bill), [])
 
     def _propose(self, bill: _Bill) -> tuple[Round | None, list[str]]:
-        digest = digest_of(self.plan, self.group.policy)
+        digest = digest_of(self.plan, self.session.policy)
         message = {
             "step": "propose",
             "sql": self.sql,
@@ -257,7 +260,7 @@ class _Joined:
         """The reply of one holder, or what went wrong."""
         try:
             whole = {**message, "round": self.name}
-            reply = call(self.group.me, peer, whole, self.group.seconds)
+            reply = call(self.session.me, peer, whole, self.session.seconds)
         except AdomniaError as error:
             return None, error
         return (reply, None) if "error" not in reply else (None, _refusal(peer, reply))

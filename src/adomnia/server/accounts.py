@@ -40,6 +40,7 @@ _KEY = re.compile(r"adomnia_([0-9a-f]{12})_([0-9a-f]{48})")
 class UnauthenticatedError(NotAllowedError):
     """Nobody is known by this name and secret, or by this key."""
 
+    code = "stranger"  # by this name the API has always told it
     http_status = 401
     sqlstate = "28P01"
 
@@ -228,7 +229,7 @@ def _check(name: str, role: str) -> None:
 
 
 def _checked(secret: str) -> str:
-    """A secret that all doors spell the same: psql prepares other characters in its own way."""
+    """A secret that all listeners spell the same: psql prepares other characters in its own way."""
     if not SHORTEST <= len(secret) <= LONGEST or not (secret.isascii() and secret.isprintable()):
         raise QuestionError(
             f"a secret has {SHORTEST} to {LONGEST} printable ASCII characters",

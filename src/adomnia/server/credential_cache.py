@@ -1,4 +1,4 @@
-"""CredentialCache: what was found out a moment ago about a secret, without keeping the secret.
+"""What was found out a moment ago about a secret, without keeping the secret.
 
 scrypt is slow on purpose, and a client sends its secret with every request.
 """
@@ -16,7 +16,7 @@ __all__ = ["CredentialCache"]
 
 T = TypeVar("T")
 
-MOST = 1024
+MAX_VALUES = 1024
 
 
 class CredentialCache(Generic[T]):
@@ -37,12 +37,12 @@ class CredentialCache(Generic[T]):
         return value if until > time.monotonic() else None
 
     def put(self, value: T, *texts: str) -> None:
-        """Remember a value under these texts."""
+        """Keep a value under these texts for so many seconds."""
         with self._lock:
             self._values[self._code(texts)] = (time.monotonic() + self._seconds, value)
-            while len(self._values) > MOST:
+            while len(self._values) > MAX_VALUES:
                 self._values.popitem(last=False)
 
     def _code(self, texts: tuple[str, ...]) -> bytes:
-        said = "".join(f"{len(text)}:{text}" for text in texts)
-        return hmac.digest(self._key, said.encode("utf-8", "surrogatepass"), "sha256")
+        joined = "".join(f"{len(text)}:{text}" for text in texts)
+        return hmac.digest(self._key, joined.encode("utf-8", "surrogatepass"), "sha256")

@@ -1,4 +1,4 @@
-"""LoginLimits: how often a log-in may fail before it is refused, or made to wait.
+"""How often a log-in may fail before it is refused, or made to wait.
 
 A name alone shuts nobody out: whoever knows it could lock its owner out from anywhere. Refused is
 what comes from where the failures came from; guesses at one name from many places are slowed down.

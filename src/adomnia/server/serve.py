@@ -1,4 +1,4 @@
-"""Serving: one process, one event loop, and up to three doors on one ledger."""
+"""Serving: one process, one event loop, and up to three listeners on one ledger."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ client would otherwise send a question just as its connection is closed."""
 
 @dataclass(frozen=True)
 class Where:
-    """Where to listen: a port for each door (0 takes a free one, None leaves the door shut)."""
+    """Where to listen: a port for each listener (0 takes a free one, None opens none)."""
 
     host: str = "127.0.0.1"
     http: int | None = 8000
@@ -45,7 +45,7 @@ class Where:
 
 @dataclass(frozen=True)
 class Addresses:
-    """Where the doors are: the ports that are really listened on."""
+    """The ports that are really listened on."""
 
     host: str
     http: int | None
@@ -88,20 +88,20 @@ async def _serve(service: Service, where: Where, ready: Callable[[Addresses], No
 
 @asynccontextmanager
 async def opened(service: Service, where: Where) -> AsyncIterator[Addresses]:
-    """The doors of a service, open while the block runs; then running questions are ended."""
-    async with AsyncExitStack() as doors:
-        doors.push_async_callback(service.close)
+    """The listeners of a service, open while the block runs; then running questions are ended."""
+    async with AsyncExitStack() as listeners:
+        listeners.push_async_callback(service.close)
         http = pg = None
         if where.http is not None:
-            http = await doors.enter_async_context(_http(service, where, where.http))
+            http = await listeners.enter_async_context(_http(service, where, where.http))
         if where.pg is not None:
-            pg = await doors.enter_async_context(_pg(service, where, where.pg))
+            pg = await listeners.enter_async_context(_pg(service, where, where.pg))
         yield Addresses(where.host, http, pg, where.certificate)
 
 
 @asynccontextmanager
 async def _http(service: Service, where: Where, port: int) -> AsyncIterator[int]:
-    """The HTTP door and the console, and the port they are on."""
+    """HTTP and the console, and the port they are on."""
     config = uvicorn.Config(
         app(service, routes(service)),
         ssl_certfile=where.certificate,
@@ -130,7 +130,7 @@ async def _http(service: Service, where: Where, port: int) -> AsyncIterator[int]
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, with the signals left to those who have other doors to close too."""
+    """uvicorn, with the signals left to those who have other listeners to close too."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -140,7 +140,7 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def _pg(service: Service, where: Where, port: int) -> AsyncIterator[int]:
-    """The door for psql, and the port it is on."""
+    """PostgreSQL's protocol, and the port it is on."""
     from adomnia.server.postgres.server import serve  # noqa: PLC0415 (slow to import)
 
     try:

@@ -1,6 +1,6 @@
-"""The service behind the doors: one database, its accounts, and threads for what would block.
+"""The service behind all listeners: one database, its accounts, and threads for what would block.
 
-Doors run on one event loop. Whatever reads data, the ledger or the accounts goes through `ask`
+Listeners run on one event loop. Whatever reads data, the ledger or the accounts goes through `ask`
 or `run`, into a bounded number of threads with a bounded queue; past that it is refused.
 """
 
@@ -30,7 +30,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 THREADS = 2 * (os.cpu_count() or 1)
-WAITING = 500
+MAX_WAITING = 500
 RECENT = 1.0
 """Seconds in which somebody who came in comes in again without a look at the accounts: a thread
 less to wait for. So long a removed account or key may still open HTTP."""
@@ -44,7 +44,7 @@ class BusyError(MachineryError):
 
 
 class Service:
-    """One database and its accounts, for all doors."""
+    """One database and its accounts, for all listeners."""
 
     def __init__(
         self,
@@ -55,9 +55,11 @@ class Service:
     ) -> None:
         self.database, self.accounts, self.limits = database, accounts, limits or LoginLimits()
         self._pause = pause
-        self._questions = _Threads("question", THREADS)
-        self._errands = _Threads("errand", THREADS)  # long questions must not lock people out
-        self._log_ins = _Threads("log-in", 1)  # nor a flood of wrong secrets: scrypt is slow
+        self._questions = _ThreadPool("question", THREADS)
+        self._background = _ThreadPool(
+            "background", THREADS
+        )  # long questions must not lock people out
+        self._log_ins = _ThreadPool("log-in", 1)  # nor a flood of wrong secrets: scrypt is slow
         self._watches: set[Watch] = set()
         self._turns = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
         self._recent = CredentialCache[Person](RECENT)
@@ -101,7 +103,7 @@ class Service:
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What the function gives, computed in a thread."""
-        return await self._errands.run(partial(function, *args, **kwargs))
+        return await self._background.run(partial(function, *args, **kwargs))
 
     async def run_for(
         self, person: Person, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
@@ -170,16 +172,16 @@ class Service:
         """Cancel what is still being asked, and wait until no thread uses the database."""
         for watch in list(self._watches):
             watch.cancel()
-        for threads in (self._questions, self._errands, self._log_ins):
-            await asyncio.to_thread(threads.close)
+        for pool in (self._questions, self._background, self._log_ins):
+            await asyncio.to_thread(pool.close)
 
 
-class _Threads:
+class _ThreadPool:
     """A fixed number of threads and a queue that ends: what does not fit is refused at once."""
 
     def __init__(self, name: str, count: int) -> None:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix=name)
-        self._room = BoundedSemaphore(count + WAITING)
+        self._room = BoundedSemaphore(count + MAX_WAITING)
 
     async def run(self, work: Callable[[], T]) -> T:
         """What `work` gives; its room is free again when the thread is done, not the waiter."""

@@ -156,9 +156,10 @@ def test_a_question_is_cancelled_and_stays_paid(browser, living, monkeypatch):
     with visit(browser, living, "alice") as page:
         ask(page, BY_SEX, "0.1")
         expect(page.locator("#progress li.done")).to_have_text(["Planned", "Paid"])
-        page.get_by_role("button", name="Cancel").click()
-        expect(page.locator("#status")).to_have_text("Cancelling…")
-        gate.set()
+        with page.expect_response(lambda told: told.url.endswith("/cancel")):
+            page.get_by_role("button", name="Cancel").click()
+            expect(page.locator("#status")).to_have_text("Cancelling…")
+        gate.set()  # only now: before, the answer might have come first
         expect(page.get_by_role("alert")).to_contain_text("cancelled")
         assert spent_on_the_gauge(page) == pytest.approx(0.1)
         page.goto(f"/answers/{living.receipt(BY_SEX)}")

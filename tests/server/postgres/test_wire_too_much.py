@@ -34,7 +34,7 @@ def test_a_long_statement_is_read_in_a_thread(wire: Wire, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(connection, "split", split)
     assert rows_in(wire.query("SELECT 1" + " " * 50_000)) == [["1"]]
-    assert readers[0].startswith("errand")
+    assert readers[0].startswith("background")
 
 
 def test_savepoints_have_an_end(wire: Wire) -> None:

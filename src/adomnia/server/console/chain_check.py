@@ -37,7 +37,7 @@ class ChainCheck:
         self._service, self._clock, self._lock = service, clock, Lock()
         self._last: tuple[float, ChainState] | None = None
 
-    def look(self) -> ChainState:
+    def state(self) -> ChainState:
         """What was found at most a minute ago."""
         with self._lock:
             if self._last is None or self._clock() - self._last[0] > KEPT:

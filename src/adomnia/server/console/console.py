@@ -1,4 +1,4 @@
-"""The door of every page: who comes in, whether a form is ours, and what a browser may do."""
+"""The console: who asks for a page, whether a form is ours, and what a browser may do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from adomnia.errors import AdomniaError, MachineryError, NotAllowedError, QuestionError
+from adomnia.errors import AdomniaError, MachineryError, NotAllowedError
 from adomnia.server.console.chain_check import ChainCheck
 from adomnia.server.console.gauges import Gauge, own_gauge
 from adomnia.server.console.jobs import Jobs
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from adomnia.server.accounts import Person
     from adomnia.server.service import Service
 
-__all__ = ["Console", "MissingError", "PageContext", "cookie", "give"]
+__all__ = ["Console", "PageContext", "cookie", "give"]
 
 LARGEST = 256 * 1024
 """Bytes of a form; a longer one is refused unread."""
@@ -41,12 +41,6 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """What every answer carries, unless it says otherwise."""
-
-
-class MissingError(QuestionError):
-    """There is no such page, or none that this person may see."""
-
-    http_status = 404
 
 
 @dataclass(frozen=True)
@@ -114,8 +108,8 @@ class Console:
     def __init__(self, service: Service) -> None:
         self.service = service
         self.sessions = BrowserSessions()
-        self.running = Jobs(service)
-        self.verified = ChainCheck(service)
+        self.jobs = Jobs(service)
+        self.chain_check = ChainCheck(service)
         self.look = Look()
 
     def get(self, path: str, view: View, *, private: bool = True) -> Route:

@@ -107,8 +107,7 @@ def lines(database: Database) -> list[LedgerLine]:
 def _entries(database: Database) -> list[Entry]:
     """What was reserved and what has priced it anew, and budgets that were changed."""
     listed = ("reserved", "prior", "budget")
-    entries = database.desk.journal.entries(bodies=("reserved",))
-    return [entry for entry in entries if entry.kind in listed]
+    return [entry for entry in database.ledger(("reserved",)) if entry.kind in listed]
 
 
 def visible(all_lines: Sequence[LedgerLine], person: Person) -> list[LedgerLine]:

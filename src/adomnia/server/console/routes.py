@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from adomnia.server.console.console import Console, MissingError, PageContext
+from adomnia.server.console.console import Console, PageContext
 from adomnia.server.console.views import (
     answers,
     ask,
@@ -19,6 +19,7 @@ from adomnia.server.console.views import (
     releases,
     sign_in,
 )
+from adomnia.server.http.error_responses import MissingError
 
 if TYPE_CHECKING:
     from adomnia.server.service import Service

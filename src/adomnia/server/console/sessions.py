@@ -24,18 +24,18 @@ MOST = 10_000
 
 
 @dataclass
-class _Session:
+class _SignedIn:
     person: Person
     began: float
     seen: float
 
 
 class BrowserSessions:
-    """BrowserSessions by their names; one that is idle or old is gone. Safe to use from any thread."""
+    """Who is signed in, by name; who is idle or old is out. Safe to use from any thread."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._open: dict[str, _Session] = {}
+        self._open: dict[str, _SignedIn] = {}
         self._key = secrets.token_bytes(32)
         self._lock = Lock()
 
@@ -44,7 +44,7 @@ class BrowserSessions:
         name, now = secrets.token_urlsafe(32), self._clock()
         with self._lock:
             self._sweep(now)
-            self._open[name] = _Session(person, now, now)
+            self._open[name] = _SignedIn(person, now, now)
         return name
 
     def person(self, name: str) -> Person | None:
@@ -71,7 +71,7 @@ class BrowserSessions:
         """Whether a form carries the token of this browser."""
         return bool(name) and hmac.compare_digest(self.token(name).encode(), token.encode())
 
-    def _over(self, session: _Session, now: float) -> bool:
+    def _over(self, session: _SignedIn, now: float) -> bool:
         return now - session.seen > IDLE or now - session.began > LONGEST
 
     def _sweep(self, now: float) -> None:

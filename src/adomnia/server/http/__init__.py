@@ -1,1 +1,1 @@
-"""The HTTP door: questions, budgets and books as JSON, with an OpenAPI document that is true."""
+"""HTTP: questions, budgets and the ledger as JSON, with an OpenAPI document that is true."""

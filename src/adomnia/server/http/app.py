@@ -17,7 +17,6 @@ from adomnia.server.http.events import RunningQuestions
 from adomnia.server.http.openapi import document
 from adomnia.server.http.operations import OPERATIONS, ROOT, HttpOperation
 from adomnia.server.http.request_context import RequestContext, credentials, read_body, read_query
-from adomnia.server.http.schemas import COMPONENTS
 from adomnia.server.service import Service
 
 __all__ = ["app"]
@@ -28,7 +27,7 @@ NOBODY = Person("", "")
 
 
 def app(service: Service, console_routes: Sequence[BaseRoute] = ()) -> Starlette:
-    """Everything that HTTP reaches in a service."""
+    """Everything that HTTP reaches of a service."""
     described = as_json(document(OPERATIONS, version("adomnia")))
 
     async def openapi(_: Request) -> Response:
@@ -66,5 +65,5 @@ def _endpoint(service: Service, operation: HttpOperation) -> Endpoint:
 async def _context(service: Service, operation: HttpOperation, request: Request) -> RequestContext:
     person = NOBODY if operation.is_open else await credentials(service, request)
     query = read_query(request, operation.query)
-    body = await read_body(request, COMPONENTS[operation.body]) if operation.body else {}
+    body = None if operation.body is None else await read_body(request, operation.body)
     return RequestContext(service, request, person, body, query)

@@ -1,4 +1,4 @@
-"""Refusals over HTTP: one shape for everything that goes wrong.
+"""Error responses over HTTP: one shape for everything that goes wrong.
 
 `{"error": {"code": …, "message": …, "position": …, "hint": …}}`, where the code is the error's kind
 and the hint says what to do next.
@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -110,6 +111,8 @@ def as_json(value: Any, status: int = 200, headers: Mapping[str, str] | None = N
 
 def json_bytes(value: Any) -> bytes:
     """A value as JSON; a number that JSON does not know becomes null."""
+    if isinstance(value, msgspec.Struct):
+        value = msgspec.to_builtins(value)
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except ValueError:
@@ -126,7 +129,10 @@ def _finite(value: Any) -> Any:
 
 
 def _code(error: AdomniaError) -> str:
-    """`QuestionError` is `question`, `TooManyError` is `too_many`."""
+    """`QuestionError` is `question`, `TooManyError` is `too_many`, unless the kind says its own."""
+    own = getattr(error, "code", None)
+    if own is not None:
+        return str(own)
     name = type(error).__name__.removesuffix("Error")
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 

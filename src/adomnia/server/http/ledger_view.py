@@ -1,4 +1,4 @@
-"""The books over HTTP: budgets, receipts, the ledger and what was published.
+"""What the ledger shows over HTTP: budgets, receipts, entries and what was published.
 
 An analyst sees their own entries, counted by themselves, so that the numbers do not tell how much
 others have asked. A curator sees all entries. The recorded answers are shown to nobody.
@@ -16,6 +16,16 @@ from adomnia.curator.ledger_view import receipt as receipt_of
 from adomnia.server.accounts import Person
 from adomnia.server.http.error_responses import MissingError, as_json
 from adomnia.server.http.request_context import RequestContext
+from adomnia.server.http.requests import LedgerQuery
+from adomnia.server.http.responses import (
+    BudgetResponse,
+    BudgetState,
+    LedgerEntry,
+    LedgerResponse,
+    ReceiptResponse,
+    ReleaseEntry,
+    ReleasesResponse,
+)
 from adomnia.server.service import Service
 
 __all__ = ["budget", "ledger", "receipt", "releases"]
@@ -26,17 +36,16 @@ async def budget(context: RequestContext) -> Response:
     return as_json(await context.service.run(_budget, context.service, context.person))
 
 
-def _budget(service: Service, person: Person) -> dict[str, Any]:
+def _budget(service: Service, person: Person) -> BudgetResponse:
     session, state = service.session(person), service.database.budget()
     left = {name: str(value) for name, value in session.remaining().items()}
-    own = {name: part for name, part in state["analysts"].items() if name == session.analyst}
-    return {
-        "name": person.name,
-        "role": person.role,
-        "remaining": left,
-        "data": state["data"] if person.is_curator else None,
-        "analysts": state["analysts"] if person.is_curator else own,
+    data = BudgetState(**state["data"]) if person.is_curator else None
+    analysts = {
+        name: BudgetState(**part)
+        for name, part in state["analysts"].items()
+        if person.is_curator or name == session.analyst
     }
+    return BudgetResponse(person.name, person.role, left, data, analysts)
 
 
 async def receipt(context: RequestContext) -> Response:
@@ -47,10 +56,10 @@ async def receipt(context: RequestContext) -> Response:
     return as_json(found)
 
 
-def _receipt(context: RequestContext, wanted: str) -> dict[str, Any] | None:
-    journal = context.service.database.desk.journal
-    use = journal.account().use(wanted)
-    entry = None if use is None else journal.reservation(wanted)
+def _receipt(context: RequestContext, wanted: str) -> ReceiptResponse | None:
+    database = context.service.database
+    use = database.account().use(wanted)
+    entry = None if use is None else database.reservation(wanted)
     if use is None or entry is None:
         return None
     paid = _paid(entry)
@@ -59,7 +68,7 @@ def _receipt(context: RequestContext, wanted: str) -> dict[str, Any] | None:
             return None
         # What is published answers everybody for nothing; what it cost is not theirs to know.
         paid |= {"analyst": context.asks_as, "cost": {}, "event": {"event": "free"}}
-    return {**paid, "answered": bool(use.answered) or not paid["cost"]}
+    return ReceiptResponse(**paid, answered=bool(use.answered) or not paid["cost"])
 
 
 async def ledger(context: RequestContext) -> Response:
@@ -67,15 +76,16 @@ async def ledger(context: RequestContext) -> Response:
     return as_json(await context.service.run(_ledger, context))
 
 
-def _ledger(context: RequestContext) -> dict[str, Any]:
-    after, limit = context.query["after"], context.query["limit"]
+def _ledger(context: RequestContext) -> LedgerResponse:
+    query: LedgerQuery = context.query
+    first, last = query.after, query.after + query.limit
     everything = context.service.database.ledger(("reserved",))
     seen = everything if context.person.is_curator else list(_own(everything, context.asks_as))
     page = [
-        {**_described(entry), "number": number}
-        for number, entry in enumerate(seen[after : after + limit], after + 1)
+        LedgerEntry(number=number, **_described(entry))
+        for number, entry in enumerate(seen[first:last], first + 1)
     ]
-    return {"entries": page, "next": after + limit if after + limit < len(seen) else None}
+    return LedgerResponse(page, last if last < len(seen) else None)
 
 
 def _own(entries: Iterable[Entry], analyst: str) -> Iterator[Entry]:
@@ -128,25 +138,21 @@ def _paid(entry: Entry) -> dict[str, Any]:
 async def releases(context: RequestContext) -> Response:
     """What was published: private tables, and statements whose exact answers are public."""
     entries = await context.service.run(context.service.database.ledger)
-    return as_json({"releases": list(_releases(entries))})
+    return as_json(ReleasesResponse(list(_releases(entries))))
 
 
-def _releases(entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
+def _releases(entries: Iterable[Entry]) -> Iterator[ReleaseEntry]:
     reserved: dict[str, Entry] = {}
     for entry in entries:
         if entry.kind == "reserved":
             reserved[receipt_of(entry)] = entry
         if entry.kind == "prior" and "sql" in entry.head["published"]:
-            yield _release(entry, "exact", _published(entry), [])
+            yield ReleaseEntry("exact", entry.at, _published(entry), [])
         if entry.kind == "answered":
             paid = reserved[entry.head["receipt"]].body
             tables = paid["use"]["parts"][0].get("marginals")  # of a release alone
             if tables is not None:
-                yield _release(entry, "private", paid["statement"], tables)
-
-
-def _release(entry: Entry, kind: str, statement: str, tables: list[list[str]]) -> dict[str, Any]:
-    return {"kind": kind, "at": entry.at, "statement": statement, "tables": tables}
+                yield ReleaseEntry("private", entry.at, paid["statement"], tables)
 
 
 def _published(entry: Entry) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from adomnia.server.http.operations import ROOT, HttpOperation
-from adomnia.server.http.schemas import COMPONENTS
+from adomnia.server.http.responses import ErrorResponse
 
-__all__ = ["document"]
+__all__ = ["components", "document"]
 
-_REFUSALS = {
+_REFERENCE = "#/components/schemas/{name}"
+
+_ERRORS = {
     400: "The question is wrong: `position` says where.",
     401: "This needs an account.",
     402: "It would pass a budget; nothing was spent.",
@@ -41,7 +45,19 @@ _CHALLENGE = {"www-authenticate": {"description": "How to log in.", "schema": {"
 _HEADERS: Mapping[int, Mapping[str, Any]] = {401: _CHALLENGE, 429: _WAIT, 503: _WAIT}
 
 
-def document(operations: Iterable[HttpOperation], version: str) -> dict[str, Any]:
+def components(operations: Sequence[HttpOperation]) -> dict[str, Any]:
+    """The shapes of all bodies and answers, and what they are made of, by name."""
+    bodies = [operation.body for operation in operations if operation.body is not None]
+    answers = [operation.answer for operation in operations]
+    _, shapes = msgspec.json.schema_components(
+        [*bodies, *answers, ErrorResponse], ref_template=_REFERENCE
+    )
+    for body in bodies:
+        shapes[body.__name__] |= {"not": {"required": ["epsilon", "rho"]}}  # `__post_init__` checks
+    return shapes
+
+
+def document(operations: Sequence[HttpOperation], version: str) -> dict[str, Any]:
     """The document that describes these operations."""
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
@@ -53,7 +69,7 @@ def document(operations: Iterable[HttpOperation], version: str) -> dict[str, Any
         "info": {"title": "adomnia", "version": version, "description": _ABOUT},
         "paths": paths,
         "components": {
-            "schemas": dict(COMPONENTS),
+            "schemas": components(operations),
             "securitySchemes": {
                 "key": {"type": "http", "scheme": "bearer", "description": "An API key."},
                 "secret": {"type": "http", "scheme": "basic", "description": "Name and secret."},
@@ -79,10 +95,18 @@ def _described(operation: HttpOperation) -> dict[str, Any]:
 
 
 def _parameters(operation: HttpOperation) -> Iterator[dict[str, Any]]:
-    kinds = {"path": operation.places, "query": operation.query, "header": operation.headers}
-    for kind, schemas in kinds.items():
+    query = msgspec.json.schema_components([operation.query])[1][operation.query.__name__]
+    for kind, schemas in (
+        ("path", _schemas(operation.path_parameters)),
+        ("query", query["properties"]),
+        ("header", _schemas(operation.headers)),
+    ):
         for name, schema in schemas.items():
-            yield {"name": name, "in": kind, "required": kind == "path", "schema": dict(schema)}
+            yield {"name": name, "in": kind, "required": kind == "path", "schema": schema}
+
+
+def _schemas(types: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {name: msgspec.json.schema(of) for name, of in types.items()}
 
 
 def _responses(operation: HttpOperation) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -93,8 +117,8 @@ def _responses(operation: HttpOperation) -> Iterator[tuple[str, dict[str, Any]]]
     yield str(operation.status), answer | ({"links": _LINKS} if operation.pays else {})
     for status in sorted(_refused(operation)):
         refusal: dict[str, Any] = {
-            "description": _REFUSALS[status],
-            "content": {"application/json": {"schema": _reference("Error")}},
+            "description": _ERRORS[status],
+            "content": {"application/json": {"schema": _reference(ErrorResponse)}},
         }
         if status in _HEADERS:
             refusal["headers"] = _HEADERS[status]
@@ -109,5 +133,5 @@ def _refused(operation: HttpOperation) -> set[int]:
     return own | by_login | by_body
 
 
-def _reference(name: str) -> dict[str, str]:
-    return {"$ref": f"#/components/schemas/{name}"}
+def _reference(shape: type[msgspec.Struct]) -> dict[str, str]:
+    return {"$ref": _REFERENCE.format(name=shape.__name__)}

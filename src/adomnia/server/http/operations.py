@@ -1,4 +1,4 @@
-"""The operations of the HTTP door: one table, from which routes and OpenAPI both are made."""
+"""The operations of HTTP: one table, from which routes and OpenAPI both are made."""
 
 from __future__ import annotations
 
@@ -6,41 +6,56 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
 from starlette.responses import Response
 
-from adomnia.server.http import ledger_view as books
-from adomnia.server.http import questions as asking
-from adomnia.server.http import schema_view as described
+from adomnia.server.http import ledger_view, questions, schema_view
 from adomnia.server.http.request_context import RequestContext
-from adomnia.server.http.schemas import KEY, LEDGER_QUERY, RECEIPT
+from adomnia.server.http.requests import (
+    AskRequest,
+    EmptyQuery,
+    IdempotencyKey,
+    LedgerQuery,
+    PlanRequest,
+    QuestionName,
+    ReceiptName,
+)
+from adomnia.server.http.responses import (
+    AnswerResponse,
+    BudgetResponse,
+    CancelledResponse,
+    ForecastResponse,
+    HealthResponse,
+    LedgerResponse,
+    ReceiptResponse,
+    ReleasesResponse,
+    SchemaResponse,
+)
 
 __all__ = ["OPERATIONS", "ROOT", "HttpOperation"]
 
-Schema = Mapping[str, Any]
 Handle = Callable[[RequestContext], Awaitable[Response]]
 
 ROOT = "/v1"
 """What all paths begin with; what is under it keeps its meaning."""
-
-QUESTION: Schema = {"type": "string", "pattern": "^[0-9a-f]{32}$"}
 
 
 @dataclass(frozen=True)
 class HttpOperation:
     """What can be done: where, by whom, what it takes, what it gives and how it may be refused.
 
-    `body` and `answer` name shapes in `schemas.COMPONENTS`. What `pays` has a receipt, and can be
-    watched as a stream of events.
+    Body, query and answer are shapes; parameters of the path and headers are types by their
+    names. What `pays` has a receipt, and can be watched as a stream of events.
     """
 
     method: str
     path: str
     handle: Handle
-    answer: str
-    body: str | None = None
-    query: Mapping[str, Schema] = field(default_factory=dict)
-    places: Mapping[str, Schema] = field(default_factory=dict)
-    headers: Mapping[str, Schema] = field(default_factory=dict)
+    answer: type[Struct]
+    body: type[Struct] | None = None
+    query: type[Struct] = EmptyQuery
+    path_parameters: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, Any] = field(default_factory=dict)
     refused: tuple[int, ...] = ()
     status: int = 200
     pays: bool = False
@@ -61,34 +76,38 @@ OPERATIONS = (
     HttpOperation(
         "POST",
         "/ask",
-        asking.ask,
-        "Answer",
-        body="Ask",
-        headers={"Idempotency-Key": KEY},
+        questions.ask,
+        AnswerResponse,
+        body=AskRequest,
+        headers={"Idempotency-Key": IdempotencyKey},
         refused=(400, 402, 403, 409),
         pays=True,
     ),
-    HttpOperation("POST", "/plan", asking.plan, "Forecast", body="Plan", refused=(400, 403)),
+    HttpOperation(
+        "POST", "/plan", questions.plan, ForecastResponse, body=PlanRequest, refused=(400, 403)
+    ),
     HttpOperation(
         "DELETE",
         "/questions/{question}",
-        asking.cancel,
-        "Cancelled",
-        places={"question": QUESTION},
+        questions.cancel,
+        CancelledResponse,
+        path_parameters={"question": QuestionName},
         refused=(404,),
         status=202,
     ),
-    HttpOperation("GET", "/budget", books.budget, "Budget", refused=(403,)),
-    HttpOperation("GET", "/schema", described.schema, "Schema"),
+    HttpOperation("GET", "/budget", ledger_view.budget, BudgetResponse, refused=(403,)),
+    HttpOperation("GET", "/schema", schema_view.schema, SchemaResponse),
     HttpOperation(
         "GET",
         "/receipts/{receipt}",
-        books.receipt,
-        "Receipt",
-        places={"receipt": RECEIPT},
+        ledger_view.receipt,
+        ReceiptResponse,
+        path_parameters={"receipt": ReceiptName},
         refused=(403, 404),
     ),
-    HttpOperation("GET", "/ledger", books.ledger, "Ledger", query=LEDGER_QUERY, refused=(403, 422)),
-    HttpOperation("GET", "/releases", books.releases, "Releases"),
-    HttpOperation("GET", "/health", described.health, "Health", is_open=True),
+    HttpOperation(
+        "GET", "/ledger", ledger_view.ledger, LedgerResponse, query=LedgerQuery, refused=(403, 422)
+    ),
+    HttpOperation("GET", "/releases", ledger_view.releases, ReleasesResponse),
+    HttpOperation("GET", "/health", schema_view.health, HealthResponse, is_open=True),
 )

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.responses import Response
 
 from adomnia.curator.answers.answer import Answer
 from adomnia.curator.watch import Watch
-from adomnia.server.http.error_responses import MissingError, ShapeError, as_json
+from adomnia.server.http.error_responses import MissingError, as_json
 from adomnia.server.http.events import RunningQuestions, event_stream
 from adomnia.server.http.request_context import RequestContext
-from adomnia.server.http.schemas import KEY
-from adomnia.server.http.validate import problem
+from adomnia.server.http.requests import AskRequest, IdempotencyKey, PlanRequest, given
+from adomnia.server.http.responses import CancelledResponse
+from adomnia.server.http.validation import validated_text
 
 __all__ = ["ask", "cancel", "plan"]
 
@@ -25,13 +24,13 @@ async def ask(context: RequestContext) -> Response:
     Without a stream the question runs to its end also if the connection is lost: its answer is
     in the ledger, and asking again gives it at no cost.
     """
-    asked = dict(context.body)
-    sql, key = asked.pop("sql"), context.request.headers.get("idempotency-key")
+    body: AskRequest = context.body
+    asked, key = given(body), context.request.headers.get("idempotency-key")
     if key is not None:
-        _check_key(key)
+        validated_text(key, IdempotencyKey, "Idempotency-Key")
 
     async def answer(watch: Watch | None = None) -> Answer:
-        return await context.service.ask(context.person, sql, watch=watch, key=key, **asked)
+        return await context.service.ask(context.person, watch=watch, key=key, **asked)
 
     if STREAM in context.request.headers.get("accept", ""):
         return event_stream(answer, context.person, running(context))
@@ -40,9 +39,9 @@ async def ask(context: RequestContext) -> Response:
 
 async def plan(context: RequestContext) -> Response:
     """The error that an answer would have, or the epsilon that a margin needs; spends nothing."""
-    asked: dict[str, Any] = dict(context.body)
+    body: PlanRequest = context.body
     service, person = context.service, context.person
-    found = await service.run_for(person, service.session(person).plan, asked.pop("sql"), **asked)
+    found = await service.run_for(person, service.session(person).plan, **given(body))
     return as_json(found.to_json())
 
 
@@ -52,16 +51,10 @@ async def cancel(context: RequestContext) -> Response:
     if not running(context).cancel(identity, context.person):
         raise MissingError("no such question of yours is running", "it may have ended by itself")
     message = "it ends soon; what was reserved for it stays spent"
-    return as_json({"question": identity, "message": message}, 202)
+    return as_json(CancelledResponse(identity, message), 202)
 
 
 def running(context: RequestContext) -> RunningQuestions:
     """The questions that run now and can be watched."""
     found: RunningQuestions = context.request.app.state.running
     return found
-
-
-def _check_key(key: str) -> None:
-    wrong = problem(key, KEY, "Idempotency-Key")
-    if wrong is not None:
-        raise ShapeError("Idempotency-Key must be 1 to 200 printable characters", "such as a UUID")

@@ -1,20 +1,18 @@
-"""A context: one request, who makes it, and what it says, checked against its operation."""
+"""The context of an operation: one request, who makes it, and what it says, checked."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import Any
 
+from msgspec import Struct
 from starlette.requests import Request
 
-from adomnia.errors import QuestionError
 from adomnia.server.accounts import Person, UnauthenticatedError
 from adomnia.server.http.error_responses import MediaTypeError, ShapeError, SlowError, TooLargeError
-from adomnia.server.http.validate import problem
+from adomnia.server.http.validation import parse_json, validated
 from adomnia.server.service import Service
 
 __all__ = ["MAX_BODY", "RequestContext", "credentials", "read_body", "read_query"]
@@ -26,13 +24,16 @@ SECONDS = 30.0
 
 @dataclass(frozen=True)
 class RequestContext:
-    """Who asks for what; an open operation has nobody."""
+    """Who asks for what; an open operation has nobody.
+
+    Body and query have the shapes that the operation names.
+    """
 
     service: Service
     request: Request
     person: Person
-    body: Mapping[str, Any] = field(default_factory=dict)
-    query: Mapping[str, Any] = field(default_factory=dict)
+    body: Any = None
+    query: Any = None
 
     @property
     def asks_as(self) -> str:
@@ -66,7 +67,7 @@ def _decoded(given: str) -> tuple[str, str]:
     return name, secret
 
 
-async def read_body(request: Request, schema: Mapping[str, Any]) -> dict[str, Any]:
+async def read_body(request: Request, shape: type[Struct]) -> Struct:
     """The JSON object that a request carries, of the right shape."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
@@ -76,10 +77,7 @@ async def read_body(request: Request, schema: Mapping[str, Any]) -> dict[str, An
             data = await _received(request)
     except TimeoutError:
         raise SlowError("the request did not arrive in time", "send it again") from None
-    body = _parsed(data)
-    _check(body, schema, "the body")
-    assert isinstance(body, dict)
-    return body
+    return validated(parse_json(data), shape, "the body")
 
 
 async def _received(request: Request) -> bytes:
@@ -91,36 +89,9 @@ async def _received(request: Request) -> bytes:
     return bytes(data)
 
 
-def _parsed(data: bytes) -> Any:
-    def refused(name: str) -> NoReturn:
-        raise ValueError(name)
-
-    try:
-        found = json.loads(data, parse_constant=refused)
-        json.dumps(found, ensure_ascii=False).encode()  # a lone surrogate is no text
-    except (ValueError, RecursionError):
-        raise QuestionError("the body is not valid JSON", "in UTF-8, without NaN") from None
-    return found
-
-
-def read_query(request: Request, schemas: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def read_query(request: Request, shape: type[Struct]) -> Struct:
     """The parameters behind the question mark, of the right shape."""
-    given = request.query_params.multi_items()
-    if len({name for name, _ in given}) < len(given):
+    pairs = request.query_params.multi_items()
+    if len({name for name, _ in pairs}) < len(pairs):
         raise ShapeError("a parameter is given twice", "give it once")
-    found = {name: _whole(value, schemas.get(name, {})) for name, value in given}
-    whole = {"properties": schemas, "additionalProperties": False}
-    _check(found, whole, "the query")
-    return {**{n: s["default"] for n, s in schemas.items() if "default" in s}, **found}
-
-
-def _whole(value: str, schema: Mapping[str, Any]) -> Any:
-    """A number where one is meant; anything else stays the text it is."""
-    plain = value.isascii() and value.removeprefix("-").isdecimal() and len(value) <= 18
-    return int(value) if schema.get("type") == "integer" and plain else value
-
-
-def _check(value: Any, schema: Mapping[str, Any], name: str) -> None:
-    wrong = problem(value, schema, name)
-    if wrong is not None:
-        raise ShapeError(wrong, "GET /openapi.json describes every request")
+    return validated(dict(pairs), shape, "the query", is_text=True)

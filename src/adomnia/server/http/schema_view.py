@@ -15,6 +15,12 @@ from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open
 from adomnia.schema.table import Attribute, PublicTable, Table
 from adomnia.server.http.error_responses import as_json
 from adomnia.server.http.request_context import RequestContext
+from adomnia.server.http.responses import (
+    AttributeDescription,
+    HealthResponse,
+    SchemaResponse,
+    TableDescription,
+)
 
 __all__ = ["health", "schema"]
 
@@ -22,35 +28,30 @@ __all__ = ["health", "schema"]
 async def health(context: RequestContext) -> Response:
     """Whether the ledger can be read, so that questions can be paid for."""
     await context.service.run(context.service.database.budget)
-    return as_json({"status": "ok"})
+    return as_json(HealthResponse("ok"))
 
 
 async def schema(context: RequestContext) -> Response:
     """The tables, their attributes and the promise; nothing here depends on the data."""
-    desk = context.service.database.desk
-    account = await context.service.run(desk.journal.account)
+    database = context.service.database
+    account = await context.service.run(database.account)
     released = sum("sql" in prior["published"] for prior in account.priors)
-    policy = desk.policy if context.person.is_curator else replace(desk.policy, analysts={})
+    policy = database.policy if context.person.is_curator else replace(database.policy, analysts={})
     promise = promised(policy, released=released)  # to an analyst not how many others there are
-    return as_json({"tables": list(_tables(desk.table)), "promise": promise})
+    return as_json(SchemaResponse(list(_tables(database.table)), list(promise)))
 
 
-def _tables(table: Table) -> Iterator[dict[str, Any]]:
+def _tables(table: Table) -> Iterator[TableDescription]:
     attributes = [_attribute(attribute) for attribute in table.attributes.values()]
-    yield {"name": table.name, "public": False, "attributes": attributes}
+    yield TableDescription(table.name, False, attributes)
     for other in table.public.values():
-        columns = [_column(other, place) for place in range(len(other.columns))]
-        yield {"name": other.name, "public": True, "attributes": columns}
+        columns = [_column(other, index) for index in range(len(other.columns))]
+        yield TableDescription(other.name, True, columns)
 
 
-def _attribute(attribute: Attribute) -> dict[str, Any]:
+def _attribute(attribute: Attribute) -> AttributeDescription:
     kind, domain = _domain(attribute.domain)
-    return {
-        "name": attribute.name,
-        "type": kind,
-        "nullable": attribute.nullable,
-        "domain": domain,
-    }
+    return AttributeDescription(attribute.name, kind, attribute.nullable, domain)
 
 
 _NAMES = {bool: "boolean", int: "bigint", float: "double precision", date: "date"}
@@ -76,8 +77,8 @@ def _number(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)
 
 
-def _column(table: PublicTable, place: int) -> dict[str, Any]:
+def _column(table: PublicTable, index: int) -> AttributeDescription:
     """A column of a public table; its type is that of its first value."""
-    values = (row[place] for row in table.rows if row[place] is not None)
+    values = (row[index] for row in table.rows if row[index] is not None)
     kind = _NAMES.get(type(next(values, "")), "text")
-    return {"name": table.columns[place], "type": kind, "nullable": True, "domain": None}
+    return AttributeDescription(table.columns[index], kind, True, None)

@@ -1,4 +1,4 @@
-"""TimedProtocol: a request arrives in time or its connection ends, and connections are not endless."""
+"""Timeouts: a request arrives in time or its connection ends, and connections are not endless."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import asyncio
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from adomnia.server.connection_limit import places
-from adomnia.server.http import request_context as context
+from adomnia.server.connection_limit import connection_limit
+from adomnia.server.http import request_context
 
 __all__ = ["TimedProtocol"]
 
@@ -16,7 +16,7 @@ MOST = 1000
 """Connections at one time."""
 
 LATER = 1.0
-"""Seconds after `context.SECONDS`: who is slow with a body is told so before the line is cut."""
+"""Seconds after `request_context.SECONDS`: a slow body is answered before the line is cut."""
 
 
 class TimedProtocol(H11Protocol):
@@ -32,7 +32,7 @@ class TimedProtocol(H11Protocol):
         """Wait for a request; where all places are taken, somebody makes room."""
         super().connection_made(transport)
         self._wait()
-        if len(self.connections) > places(MOST):
+        if len(self.connections) > connection_limit(MOST):
             self._make_room()
 
     def data_received(self, data: bytes) -> None:
@@ -55,7 +55,7 @@ class TimedProtocol(H11Protocol):
     def _wait(self) -> None:
         if self._deadline is None:
             self.since = self.loop.time()
-            self._deadline = self.loop.call_later(context.SECONDS + LATER, self._cut)
+            self._deadline = self.loop.call_later(request_context.SECONDS + LATER, self._cut)
 
     def _arrived(self) -> None:
         if self._deadline is not None:

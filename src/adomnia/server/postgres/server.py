@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 from adomnia.server.accounts import Person
-from adomnia.server.connection_limit import places
+from adomnia.server.connection_limit import connection_limit
 from adomnia.server.postgres.connection import Connection
 from adomnia.server.postgres.end_point import end_point
 from adomnia.server.postgres.entrance import log_in
@@ -37,7 +37,7 @@ async def serve(
     service: Service, host: str = "127.0.0.1", port: int = 5433, tls: ssl.SSLContext | None = None
 ) -> Listener:
     """Open the door: psql and every driver of PostgreSQL can come in from now on."""
-    door = Listener(service, tls, places(MOST_CONNECTIONS))
+    door = Listener(service, tls, connection_limit(MOST_CONNECTIONS))
     await door.open(host, port)
     return door
 

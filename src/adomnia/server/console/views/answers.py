@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
@@ -15,12 +15,10 @@ from adomnia.curator.session import NOTHING, REPEATED
 from adomnia.errors import AdomniaError, QuestionError
 from adomnia.server.console import words
 from adomnia.server.console.charts import MOST_BARS, Bar, bar_chart
-from adomnia.server.console.console import MissingError, PageContext
+from adomnia.server.console.console import PageContext
 from adomnia.server.console.ledger_lines import LedgerLine, asker, lines
 from adomnia.server.console.sheets import sheet
-
-if TYPE_CHECKING:
-    pass
+from adomnia.server.http.error_responses import MissingError
 
 __all__ = ["show", "show_again", "table"]
 
@@ -108,7 +106,7 @@ def _public(context: PageContext, line: LedgerLine) -> Answer | None:
     question = session.bind(line.statement)
     if line.cost or not question.public:
         return None
-    table, left = without_data(question, session.desk.table.attributes), session.remaining()
+    table, left = without_data(question, session.table.attributes), session.remaining()
     notes = (*table.notes, NOTHING)
     return Answer(
         table.columns, table.rows, table.margins, 1.0, {}, left, line.receipt, notes,

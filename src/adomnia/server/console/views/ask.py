@@ -42,7 +42,7 @@ async def submit(context: PageContext) -> Response:
     """Ask. A script is told where to look; a plain form waits here until there is an outcome."""
     sql, said = _sql(context), _said(context)
     key = _key(context.form.get("key", ""), sql, said)
-    job = context.console.running.start(context.person, key, sql, said)
+    job = context.console.jobs.start(context.person, key, sql, said)
     at = f"/asked/{key}"
     if context.wants_json:
         return JSONResponse({"at": at}, 202)
@@ -53,7 +53,7 @@ async def submit(context: PageContext) -> Response:
 async def asked(context: PageContext) -> Response:
     """Where a question has got to: its answer's page, why there is none, or that it still runs."""
     key = context.request.path_params["key"]
-    job = context.console.running.find(context.person, key)
+    job = context.console.jobs.find(context.person, key)
     if job is None:
         return await _remembered(context, key)
     if job.error is not None:
@@ -183,7 +183,7 @@ def _as_form(job: Job) -> dict[str, str]:
 
 
 def _job(context: PageContext) -> Job:
-    job = context.console.running.find(context.person, context.request.path_params["key"])
+    job = context.console.jobs.find(context.person, context.request.path_params["key"])
     if job is None:
         raise QuestionError("this question is not running", "the ledger says what became of it")
     return job

@@ -59,7 +59,7 @@ async def show(context: PageContext) -> Response:
     search = Search.of(context.request.query_params)
     service = context.service
     seen = await service.run(_seen, service, context.person)
-    verified = await service.run(context.console.verified.look)
+    chain = await service.run(context.console.chain_check.state)
     found = [line for line in reversed(seen) if search.finds(line)]
     pages = max(1, -(-len(found) // ON_A_PAGE))
     asked = context.request.query_params.get("page", "1")
@@ -74,7 +74,7 @@ async def show(context: PageContext) -> Response:
         many=len(found),
         at=page,
         pages=pages,
-        verified=verified,
+        verified=chain,
     )
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from adomnia.curator.database import Database
 from adomnia.schema.domain import Categories, Dates, Domain, Grid
-from adomnia.schema.table import Table
+from adomnia.schema.table import PublicTable, Table
 from adomnia.server.console.words import amount, one_line
 
 __all__ = ["ColumnListing", "TableListing", "examples", "listings"]
@@ -43,12 +43,15 @@ def listings(database: Database) -> list[TableListing]:
             ColumnListing(quoted(table.unit), "unit", "whose rows are protected together")
         )
     public = [
-        TableListing(quoted(one.name), f"public; joined by {one.key}", tuple(
-            ColumnListing(quoted(name), "public", "key" if name == one.key else "") for name in one.columns
-        ))
+        TableListing(quoted(one.name), f"public; joined by {one.key}", tuple(_public_columns(one)))
         for one in table.public.values()
-    ]  # fmt: skip
+    ]
     return [TableListing(quoted(table.name), "private", tuple(private)), *public]
+
+
+def _public_columns(table: PublicTable) -> Iterator[ColumnListing]:
+    for name in table.columns:
+        yield ColumnListing(quoted(name), "public", "key" if name == table.key else "")
 
 
 def examples(database: Database) -> list[str]:

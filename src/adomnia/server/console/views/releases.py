@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from adomnia.curator.axis_values import side_of
-from adomnia.curator.ledger_view import released_tables
 from adomnia.policy.policy import Policy
 from adomnia.queries.ranges import from_domain
 from adomnia.queries.ranges import show as shown
@@ -51,11 +50,11 @@ def _published(
     service: Service,
 ) -> tuple[list[tuple[LedgerLine, list[ReleasedTable], int]], list[LedgerLine]]:
     database = service.database
-    journal, listed = database.desk.journal, lines(database)
+    listed = lines(database)
     made = []
     for line in reversed(listed):
         if line.kind == "release" and line.answered:
-            tables = released_tables(journal.answer(line.receipt))
+            tables = database.released_tables(line.receipt)
             shown = list(_tables(database.policy, tables[:MOST_TABLES]))
             made.append((line, shown, max(0, len(tables) - MOST_TABLES)))
     return made, [line for line in listed if line.kind == EXACT]

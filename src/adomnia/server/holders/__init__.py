@@ -1,1 +1,0 @@
-"""Several holders answer one question together here, and none shows its own part."""

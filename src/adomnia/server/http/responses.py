@@ -1,0 +1,211 @@
+"""The shapes of answers, as OpenAPI publishes them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from adomnia.server.http.requests import ReceiptName
+
+__all__ = [
+    "AnswerResponse",
+    "AttributeDescription",
+    "BudgetResponse",
+    "BudgetState",
+    "CancelledResponse",
+    "ErrorBody",
+    "ErrorResponse",
+    "ForecastResponse",
+    "HealthResponse",
+    "LedgerEntry",
+    "LedgerResponse",
+    "ReceiptResponse",
+    "ReleaseEntry",
+    "ReleasesResponse",
+    "SchemaResponse",
+    "TableDescription",
+]
+
+Amounts = Annotated[
+    dict[str, str],
+    Meta(description="Exact amounts by currency (epsilon, rho, delta), as fractions."),
+]
+MarginUnits = Annotated[
+    dict[str, Literal["value", "rows", "share"]],
+    Meta(
+        description="In what the margins of each column are: as its values, or in rows, by which "
+        "the rank of a quantile or the count of a mode may be off."
+    ),
+]
+AllowedAmounts = Annotated[
+    dict[str, str] | None, Meta(description="Amounts by name; null where there was, or is, none.")
+]
+EventRecord = Annotated[dict[str, Any], Meta(description="What was done, as the ledger keeps it.")]
+
+
+class ErrorBody(Struct):
+    """What went wrong."""
+
+    code: Annotated[str, Meta(description="the kind of error")]
+    message: str
+    position: Annotated[int | None, Meta(description="where in sql, from 0")]
+    hint: Annotated[str, Meta(description="what to do next")]
+
+
+class ErrorResponse(Struct):
+    """The one shape of everything that goes wrong."""
+
+    error: ErrorBody
+
+
+class AnswerResponse(Struct):
+    """A private answer with its margins of error, what it cost and what is left."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+    margins: dict[str, list[float | None]]
+    margin_units: MarginUnits
+    confidence: float
+    spent: Amounts
+    remaining: Amounts
+    receipt: str
+    notes: list[str]
+
+
+class SensitivityBound(Struct):
+    """By how much one unit can change a measurement, and why."""
+
+    measurement: str
+    value: str
+    norm: str
+    exact: bool
+    argument: str
+
+
+class ForecastResponse(Struct):
+    """What is expected of an answer, without the data."""
+
+    mechanism: str
+    margins: dict[str, float | None]
+    margin_units: MarginUnits
+    confidence: float
+    cells: int
+    epsilon: str | UnsetType = UNSET
+    rho: str | UnsetType = UNSET
+    delta: str | UnsetType = UNSET
+    sensitivity: SensitivityBound | UnsetType | None = UNSET
+    measurements: list[SensitivityBound] | UnsetType = UNSET
+
+
+class BudgetState(Struct):
+    """What is spent of one budget, and left."""
+
+    spent: str
+    remaining: str
+    unit: str
+    delta_spent: str | UnsetType = UNSET
+    delta_remaining: str | UnsetType = UNSET
+
+
+class BudgetResponse(Struct):
+    """What somebody may still spend."""
+
+    name: str
+    role: str
+    remaining: Amounts
+    data: Annotated[BudgetState | None, Meta(description="for curators")]
+    analysts: dict[str, BudgetState]
+
+
+class AttributeDescription(Struct):
+    """A column and its public domain."""
+
+    name: str
+    type: str
+    nullable: bool
+    domain: Annotated[
+        dict[str, Any] | None, Meta(description="values (and other), or low, high and step")
+    ]
+
+
+class TableDescription(Struct):
+    """A table and its columns."""
+
+    name: str
+    public: bool
+    attributes: list[AttributeDescription]
+
+
+class SchemaResponse(Struct):
+    """What may be asked about, and the promise in words."""
+
+    tables: list[TableDescription]
+    promise: list[str]
+
+
+class ReceiptResponse(Struct):
+    """What was paid under a receipt, and whether it was answered."""
+
+    receipt: ReceiptName
+    at: str
+    analyst: str
+    statement: str
+    cost: Amounts
+    event: EventRecord
+    answered: bool
+
+
+class LedgerEntry(Struct):
+    """An entry of the ledger; which parts it has depends on its kind."""
+
+    number: Annotated[int, Meta(description="for an analyst: of their own entries")]
+    at: str
+    kind: Literal["opened", "reserved", "answered", "repeated", "prior", "budget"]
+    receipt: ReceiptName | UnsetType = UNSET
+    analyst: str | UnsetType = UNSET
+    statement: str | UnsetType = UNSET
+    cost: Amounts | UnsetType = UNSET
+    event: EventRecord | UnsetType = UNSET
+    repeats: list[ReceiptName] | UnsetType = UNSET
+    repriced: int | UnsetType = UNSET
+    accepted: bool | UnsetType = UNSET
+    budget: Annotated[str | None, Meta(description="whose; null is the data's")] | UnsetType = UNSET
+    old: AllowedAmounts | UnsetType = UNSET
+    new: AllowedAmounts | UnsetType = UNSET
+    by: str | UnsetType = UNSET
+
+
+class LedgerResponse(Struct):
+    """Some entries of the ledger."""
+
+    entries: list[LedgerEntry]
+    next: Annotated[int | None, Meta(description="what to give as `after` for more")]
+
+
+class ReleaseEntry(Struct):
+    """Something that was published."""
+
+    kind: Literal["private", "exact"]
+    at: str
+    statement: str
+    tables: list[list[str]]
+
+
+class ReleasesResponse(Struct):
+    """Everything that was published."""
+
+    releases: list[ReleaseEntry]
+
+
+class HealthResponse(Struct):
+    """Questions can be paid for."""
+
+    status: Literal["ok"]
+
+
+class CancelledResponse(Struct):
+    """A question that ends."""
+
+    question: str
+    message: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import itertools
 import os
 import pkgutil
 import re
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import adomnia
+from adomnia import limits
 
 TOP = Path(__file__).parents[1]
 PROJECT = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))
@@ -194,3 +196,19 @@ def _imported(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     return [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+
+
+def test_every_limit_says_what_it_bounds_and_is_met_somewhere():
+    """A bound that a person can meet has a sentence, and code that refuses what passes it."""
+    tree = ast.parse((TOP / "src/adomnia/limits.py").read_text("utf-8")).body
+    said = {
+        node.targets[0].id: isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+        for node, after in itertools.pairwise([*tree, ast.Pass()])
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    assert set(said) - {"__all__"} == set(limits.__all__)
+    assert all(said[name] for name in limits.__all__)
+    text = "".join(
+        path.read_text("utf-8") for path in (TOP / "src").rglob("*.py") if path.name != "limits.py"
+    )
+    assert [name for name in limits.__all__ if len(re.findall(rf"\b{name}\b", text)) < 2] == []

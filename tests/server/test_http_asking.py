@@ -14,6 +14,7 @@ import httpx
 import pytest
 from lodge import COUNT, SECRETS, Lodge, client, served
 
+from adomnia import limits
 from adomnia.errors import MachineryError
 from adomnia.server import service as service_module
 from adomnia.server.http import request_context
@@ -126,7 +127,7 @@ def test_what_is_no_json_is_400(alice: httpx.Client, body: bytes) -> None:
 
 def test_other_media_and_sizes_are_refused(alice: httpx.Client) -> None:
     assert error(alice.post("/v1/ask", data={"sql": COUNT}), 415)["code"] == "media_type"
-    large = {"sql": COUNT, "more": "x" * request_context.MAX_BODY}
+    large = {"sql": COUNT, "more": "x" * limits.MAX_HTTP_BODY}
     assert error(alice.post("/v1/ask", json=large), 413)["code"] == "too_large"
 
 

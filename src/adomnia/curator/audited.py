@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.curator.axis_values import MOST_VALUES, side_of
+from adomnia.curator.axis_values import side_of
 from adomnia.curator.table_backend import TableBackend
 from adomnia.engines.engine import Request
 from adomnia.engines.sql.sql_engine import SqlEngine
 from adomnia.engines.sql.sql_literals import quoted
 from adomnia.engines.sql.statement import aggregates
 from adomnia.errors import QuestionError
+from adomnia.limits import MAX_AXIS_VALUES
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.ranges import from_domain, show
 
@@ -98,7 +99,7 @@ def coded_file(file: str | Path, names: Sequence[str]) -> Coded:
         raise QuestionError(f"{Path(file).name!r} has no rows", "there is nothing to disclose")
     found = {name: _encoded(table[name]) for name in table.column_names}
     for name, (_, domain) in found.items():
-        if len(domain) == table.num_rows > MOST_VALUES:
+        if len(domain) == table.num_rows > MAX_AXIS_VALUES:
             raise QuestionError(
                 f"all values of {name!r} are different",
                 "it names people, and no table is made of it: leave it out",

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from adomnia.errors import QuestionError
+from adomnia.limits import MAX_AXIS_VALUES
 from adomnia.policy.policy import Policy
 from adomnia.queries.ranges import cells, count_cells, from_domain
 
-__all__ = ["MOST_VALUES", "side_of"]
-
-MOST_VALUES = 10_000
+__all__ = ["side_of"]
 
 
 def side_of(policy: Policy, name: str) -> tuple[Any, ...]:
@@ -18,9 +17,9 @@ def side_of(policy: Policy, name: str) -> tuple[Any, ...]:
     attribute = policy.attributes[name]
     spread = from_domain(attribute.domain)
     count = count_cells(spread)
-    if count is None or count > MOST_VALUES:
+    if count is None or count > MAX_AXIS_VALUES:
         raise QuestionError(
             f"{name!r} has {'no list of' if count is None else f'{count:,}'} values",
-            f"an attribute of a table has at most {MOST_VALUES:,}: declare a coarser step",
+            f"an attribute of a table has at most {MAX_AXIS_VALUES:,}: declare a coarser step",
         )
     return (*cells(spread), None) if attribute.nullable else cells(spread)

@@ -18,6 +18,7 @@ from adomnia.curator.query_plan import cost_of
 from adomnia.curator.spend import Paid, Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import NotAllowedError, QuestionError
+from adomnia.limits import MAX_CONDITIONS
 from adomnia.mechanisms.choices.auction import revenue, revenue_margin
 from adomnia.mechanisms.choices.choice_mechanisms import AboveBar, AuctionPrice, LargestCount
 from adomnia.mechanisms.choices.noisy_max import noisy_max_margin
@@ -30,8 +31,6 @@ from adomnia.queries.ranges import Number, from_domain
 __all__ = ["Above", "Chosen", "above", "auction", "noisy_max"]
 
 _Bill = tuple[Mapping[str, Fraction], Mapping[str, Fraction], str]
-MAX_CONDITIONS = 1000
-"""Every condition is one more count of one statement."""
 LARGEST = 10**15
 """No count is larger, and no price in steps of its column need be."""
 PAID = (Fraction(1, 10**12), Fraction(10**12))

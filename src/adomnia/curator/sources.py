@@ -14,13 +14,13 @@ from adomnia.engines.postgres.engine import PostgreSQL
 from adomnia.engines.public_tables import read_rows
 from adomnia.engines.spark.engine import Spark
 from adomnia.errors import PolicyError
+from adomnia.limits import MAX_PUBLIC_ROWS
 from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Domain
 from adomnia.schema.table import PublicTable
 
 __all__ = ["engine_of", "open_engine", "read_public"]
 
-MAX_PUBLIC = 100_000
 
 Opener = Callable[[Any, str, Mapping[str, Domain]], Engine]
 """Opens a source: where it is, the table's name, and the domains of its columns."""
@@ -86,7 +86,7 @@ def read_public(policy: Policy) -> dict[str, PublicTable]:
     """The public tables, read whole: everybody may know them."""
     found = {}
     for name, public in policy.public.items():
-        columns, rows = read_rows(policy.beside(public.source), MAX_PUBLIC)
+        columns, rows = read_rows(policy.beside(public.source), MAX_PUBLIC_ROWS)
         if public.key not in columns:
             raise PolicyError(f"the public table {name!r} has no column {public.key!r}", "",
                               str(policy.file))  # fmt: skip

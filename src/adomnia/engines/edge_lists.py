@@ -21,6 +21,7 @@ import numpy as np
 
 from adomnia.engines.sanitized_errors import quietly
 from adomnia.errors import PolicyError
+from adomnia.limits import MAX_NODES
 from adomnia.schema.domain import Value
 from adomnia.schema.graph import Graph, GraphSchema, build, id_keys
 from adomnia.schema.sealed import Sealed
@@ -31,7 +32,6 @@ Column = str | int
 """A column by its name in the first line, or by its place (from 0) where no line names them."""
 Row = tuple[str | None, ...]
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
-MOST_NODES = 10**8
 LARGEST = 10**17
 
 
@@ -64,7 +64,7 @@ class NodeList:
             raise PolicyError("the nodes are a range of ids or a file, one of them")
         if self.ids is None:
             return
-        if not 0 <= self.ids[1] - self.ids[0] + 1 <= MOST_NODES or abs(self.ids[0]) > LARGEST:
+        if not 0 <= self.ids[1] - self.ids[0] + 1 <= MAX_NODES or abs(self.ids[0]) > LARGEST:
             raise PolicyError("the range of ids goes from the first to the last, 10^8 at most")
 
 

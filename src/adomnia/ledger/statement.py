@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["LONGEST", "kept", "without_comments"]
+from adomnia.limits import MAX_KEPT_CHARACTERS
 
-LONGEST = 20_000
-"""Characters of a statement that are kept; what was paid for is in the record of the use."""
+__all__ = ["kept", "without_comments"]
+
 
 CUT = " … (cut)"
 
@@ -29,7 +29,7 @@ def kept(statement: str) -> str:
     'SELECT COUNT(*)'
     """
     text = without_comments(statement)
-    return text if len(text) <= LONGEST else text[:LONGEST] + CUT
+    return text if len(text) <= MAX_KEPT_CHARACTERS else text[:MAX_KEPT_CHARACTERS] + CUT
 
 
 def without_comments(statement: str) -> str:

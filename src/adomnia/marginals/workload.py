@@ -8,14 +8,12 @@ from itertools import combinations, pairwise
 from math import comb, prod
 
 from adomnia.errors import QuestionError
+from adomnia.limits import MAX_RELEASED_CELLS
 
 __all__ = ["Subset", "Workload", "downward_closure", "up_to_ways"]
 
 Subset = tuple[int, ...]
 """Attributes by their place in the policy, ascending."""
-
-MOST_CELLS = 1 << 28
-"""How many cells may be published in all: two gigabytes of numbers."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +91,13 @@ def _cells_of_ways(sizes: tuple[int, ...], ways: int) -> int:
 def _fitting(sizes: tuple[int, ...], ways: int) -> int:
     fits = [
         order for order in range(1, ways + 1)
-        if _cells_of_ways(sizes, order) <= MOST_CELLS and comb(len(sizes), order) <= MOST_CELLS
+        if max(_cells_of_ways(sizes, order), comb(len(sizes), order)) <= MAX_RELEASED_CELLS
     ]  # fmt: skip
     return max(fits, default=0)
 
 
 def _check_cells(cells: int, hint: str) -> None:
-    if cells > MOST_CELLS:
-        raise QuestionError(f"{cells:,} cells do not fit; at most {MOST_CELLS:,} do", hint=hint)
+    if cells > MAX_RELEASED_CELLS:
+        raise QuestionError(
+            f"{cells:,} cells do not fit; at most {MAX_RELEASED_CELLS:,} do", hint=hint
+        )

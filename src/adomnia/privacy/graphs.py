@@ -12,6 +12,7 @@ from fractions import Fraction
 from math import comb, isqrt
 
 from adomnia.errors import PolicyError, QuestionError
+from adomnia.limits import MAX_DEGREE_BOUND
 from adomnia.privacy.events import Composed, Event, Exponential, Free, Gaussian, Laplace
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.queries.subgraphs import (
@@ -36,7 +37,6 @@ BASE_SHARE = Fraction(1, 5)
 """The part of epsilon that buys the margin of an answer whose noise depends on the graph."""
 SMALLEST = Fraction(1, 1000)
 """Below this epsilon a ladder would have too many rungs to list."""
-LARGEST_BOUND = 10**6
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Terms:
 
 def _check_bound(bound: int | None) -> None:
     whole = isinstance(bound, int) and not isinstance(bound, bool)
-    if bound is not None and not (whole and 1 <= bound <= LARGEST_BOUND):
-        raise PolicyError(f"degree_bound is a whole number from 1 to {LARGEST_BOUND}")
+    if bound is not None and not (whole and 1 <= bound <= MAX_DEGREE_BOUND):
+        raise PolicyError(f"degree_bound is a whole number from 1 to {MAX_DEGREE_BOUND}")
 
 
 def is_rung(question: GraphQuestion, neighbors: str) -> bool:

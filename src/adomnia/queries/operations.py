@@ -15,6 +15,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
+from adomnia.limits import MAX_EXPRESSION_CALLS
 from adomnia.queries.expression import Call, Column, Constant, Expr
 from adomnia.queries.ranges import Day, Number, Range, Text, Truth, truncate, union
 
@@ -32,8 +33,6 @@ __all__ = [
 LIMIT = 10**18
 """No index may pass this, so that doubled values still fit a 64-bit engine integer."""
 
-MAX_SIZE = 20_000
-"""No expression may have more calls: nested choices repeat their parts and grow fast."""
 
 FLOAT_STEP = Fraction(1, 10**6)
 """The lattice to which results of division, roots, logarithms and powers of e are rounded."""
@@ -54,7 +53,7 @@ def call(op: str, *args: Expr, params: tuple[Any, ...] = ()) -> Expr:
     if isinstance(spread, Number) and max(abs(spread.low), abs(spread.high)) > LIMIT:
         raise ValueError("the result can become too large to be computed exactly")
     size = 1 + sum(arg.size for arg in args if isinstance(arg, Call))
-    if size > MAX_SIZE:
+    if size > MAX_EXPRESSION_CALLS:
         raise ValueError("the expression is too large")
     bound = Call(op, args, spread, params, size)
     if args and all(isinstance(arg, Constant) for arg in args):

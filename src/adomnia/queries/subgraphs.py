@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass
 
 from adomnia.errors import QuestionError
+from adomnia.limits import MAX_DEGREES, MAX_STARS
 from adomnia.schema.domain import Value
 from adomnia.schema.graph import GraphSchema
 
@@ -26,8 +27,6 @@ __all__ = [
 ]
 
 DIRECTIONS = ("total", "out", "in")
-MOST_STARS = 20
-MOST_DEGREES = 10**7
 Label = tuple[Value | None, ...]
 
 
@@ -97,8 +96,8 @@ class Stars:
     k: int
 
     def __post_init__(self) -> None:
-        if not _is_whole(self.k) or not 1 <= self.k <= MOST_STARS:
-            raise QuestionError(f"the k of a k-star is a whole number from 1 to {MOST_STARS}")
+        if not _is_whole(self.k) or not 1 <= self.k <= MAX_STARS:
+            raise QuestionError(f"the k of a k-star is a whole number from 1 to {MAX_STARS}")
 
 
 @dataclass(frozen=True)
@@ -158,8 +157,8 @@ def _check_direction(direction: str) -> None:
 
 
 def _check_highest(highest: int) -> None:
-    if not _is_whole(highest) or not 1 <= highest <= MOST_DEGREES:
-        raise QuestionError(f"the highest degree is a whole number from 1 to {MOST_DEGREES}")
+    if not _is_whole(highest) or not 1 <= highest <= MAX_DEGREES:
+        raise QuestionError(f"the highest degree is a whole number from 1 to {MAX_DEGREES}")
 
 
 def _is_whole(number: object) -> bool:

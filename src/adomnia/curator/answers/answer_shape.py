@@ -12,6 +12,7 @@ from typing import Any
 
 from adomnia.curator.answers.answer import Row, Table, arrange
 from adomnia.errors import QuestionError
+from adomnia.limits import MAX_FREE_GROUPS
 from adomnia.queries.grouping import cell_count, key_rows
 from adomnia.queries.post import known_beforehand, reckon, statistics
 from adomnia.queries.question import Given, Group, Literal, Post, Question, Statistic
@@ -20,7 +21,6 @@ from adomnia.schema.table import Attribute
 
 __all__ = ["Described", "describe", "without_data"]
 
-MOST_CELLS = 100_000
 
 WHOLE, EXACT, REAL = "bigint", "numeric", "double precision"
 TEXT, TRUTH, DAY = "text", "boolean", "date"
@@ -56,9 +56,9 @@ def without_data(question: Question, attributes: Mapping[str, Attribute]) -> Tab
 
     What costs nothing can be asked for ever, so it is bounded more closely than what is paid.
     """
-    if not question.empty and cell_count(question.keys) > MOST_CELLS:
+    if not question.empty and cell_count(question.keys) > MAX_FREE_GROUPS:
         raise QuestionError(
-            f"at most {MOST_CELLS:,} groups are listed for free", "group more coarsely"
+            f"at most {MAX_FREE_GROUPS:,} groups are listed for free", "group more coarsely"
         )
     names = tuple(output.name for output in question.outputs)
     noisy = [column.name for column in describe(question) if column.is_noisy]

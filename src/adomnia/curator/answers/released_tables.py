@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from adomnia.curator.answers.reuse import Known
+from adomnia.limits import MAX_REUSED_CELLS
 from adomnia.mechanisms.margins.margin import Noise
 from adomnia.mechanisms.noisy_values import Noisy
 from adomnia.policy.policy import Policy
@@ -21,15 +22,12 @@ from adomnia.queries.ranges import from_domain
 
 __all__ = ["registered", "released"]
 
-MOST_CELLS = 100_000
-"""A release with more cells is published, but not kept in the ledger."""
-
 
 def registered(
     tables: Mapping[tuple[str, ...], Any], margins: Mapping[tuple[str, ...], Any], confidence: float
 ) -> list[dict[str, Any]]:
     """Tables by their attributes, with their widest margins, as the ledger keeps them."""
-    if sum(table.size for table in tables.values()) > MOST_CELLS:
+    if sum(table.size for table in tables.values()) > MAX_REUSED_CELLS:
         return []
     return [
         {

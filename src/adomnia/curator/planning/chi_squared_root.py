@@ -8,6 +8,7 @@ import numpy as np
 
 from adomnia.curator.planning.strategy import derive
 from adomnia.errors import QuestionError
+from adomnia.limits import MAX_TESTED_VALUES
 from adomnia.policy.policy import Policy
 from adomnia.priors.known import Known
 from adomnia.queries.expression import Column
@@ -17,7 +18,6 @@ from adomnia.queries.ranges import count_cells, from_domain
 __all__ = ["COUNTS", "histogram", "keys_of", "root_square"]
 
 COUNTS = Counts((None,))
-MOST_VALUES = 1000
 
 
 def keys_of(policy: Policy, columns: tuple[str, str]) -> tuple[Column, Column]:
@@ -28,9 +28,9 @@ def keys_of(policy: Policy, columns: tuple[str, str]) -> tuple[Column, Column]:
             hint = "declared are: " + ", ".join(policy.attributes)
             raise QuestionError(f"{name[:60]!r} is not a declared attribute", hint)
         spread = from_domain(policy.attributes[name].domain)
-        if (count_cells(spread) or MOST_VALUES + 1) > MOST_VALUES:
+        if (count_cells(spread) or MAX_TESTED_VALUES + 1) > MAX_TESTED_VALUES:
             raise QuestionError(
-                f"{name!r} has too many values for a table", f"at most {MOST_VALUES:,}"
+                f"{name!r} has too many values for a table", f"at most {MAX_TESTED_VALUES:,}"
             )
         found.append(Column(name, spread))
     if columns[0] == columns[1]:

@@ -22,6 +22,7 @@ from adomnia.curator.planning.quantile_choice import Candidates, Error
 from adomnia.curator.planning.strategy import Derived, derive
 from adomnia.curator.planning.strategy_noise import StrategyNoise
 from adomnia.errors import QuestionError
+from adomnia.limits import MAX_CELLS
 from adomnia.mechanisms.counts.selected_keys import SelectedKeys
 from adomnia.mechanisms.counts.selection import threshold
 from adomnia.mechanisms.measurement_mechanisms import AddedNoise, Measuring
@@ -41,7 +42,6 @@ from adomnia.queries.grouping import cell_count, visible
 from adomnia.queries.measurement import Counts, Distinct, Measurement, Mode, Moments, Quantile, Sum
 from adomnia.queries.question import Question
 from adomnia.queries.ranges import count_cells
-from adomnia.queries.sql.bind import MAX_CELLS
 from adomnia.queries.strategy import Strategy, plan_measurements
 
 __all__ = ["LossRequest", "Plan", "make_plan"]

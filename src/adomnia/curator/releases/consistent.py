@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import QuestionError
+from adomnia.limits import MAX_CONSISTENT_TABLES
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.mechanisms.tables.consistent import choose_table, distances, unit
 from adomnia.privacy.contribution import ROWS
@@ -23,7 +24,6 @@ from adomnia.schema.sealed import Sealed
 __all__ = ["Consistent", "agreeing"]
 
 COUNTS = Counts((None,))
-MOST_TABLES = 1_000_000
 MOST_CELLS = 4096
 
 
@@ -63,7 +63,7 @@ class Consistent:
             self.moves = basis(system.matrix.toarray())
         except TooLarge:
             raise QuestionError(
-                f"more than {MOST_TABLES:,} tables agree with what is public",
+                f"more than {MAX_CONSISTENT_TABLES:,} tables agree with what is public",
                 "use the other methods of release",
             ) from None
         self.unit = unit(self.moves)
@@ -138,7 +138,7 @@ def _layout(desk: TableBackend, keys: tuple[Column, ...]) -> Any:
 def _tables(system: Any) -> NDArray[np.int64]:
     from adomnia.priors.tables.fibre import tables  # noqa: PLC0415 (needs SciPy: slow to import)
 
-    return tables(system, MOST_TABLES)
+    return tables(system, MAX_CONSISTENT_TABLES)
 
 
 def _keys(desk: TableBackend, names: tuple[str, ...]) -> tuple[Column, ...]:

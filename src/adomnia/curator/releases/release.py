@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.curator.axis_values import MOST_VALUES, side_of
+from adomnia.curator.axis_values import side_of
 from adomnia.curator.exact_releases.repricing import moves
 from adomnia.curator.releases.consistent import MOST_CELLS, Consistent, agreeing
 from adomnia.curator.releases.release_mechanisms import (
@@ -25,6 +25,7 @@ from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import QuestionError
 from adomnia.ledger.account import RELEASED
+from adomnia.limits import MAX_AXIS_VALUES
 from adomnia.marginals import release as core
 from adomnia.marginals.core.cost import total_is_public
 from adomnia.marginals.paper.fourier import METHODS, Options, release_fourier
@@ -205,7 +206,7 @@ def _workload(desk: TableBackend, order: ReleaseSpec) -> Workload:
 def _listable(desk: TableBackend, name: str) -> bool:
     """Whether an attribute's values are few enough to be a side of a table."""
     count = count_cells(from_domain(desk.policy.attributes[name].domain))
-    return count is not None and count <= MOST_VALUES
+    return count is not None and count <= MAX_AXIS_VALUES
 
 
 # Doing it

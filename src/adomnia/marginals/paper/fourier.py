@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
+from adomnia.limits import MAX_PARITIES
 from adomnia.marginals.paper.bits import Encoding, fold, invert, parts
 from adomnia.marginals.paper.linear_program import (
     Cells,
@@ -36,8 +37,6 @@ __all__ = ["METHODS", "FourierRelease", "Options", "release_fourier"]
 
 Tables = dict[Subset, NDArray[Any]]
 Numbers = dict[Subset, float]
-
-MOST_PARITIES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -120,10 +119,10 @@ def _check(job: _Job) -> None:
     if not set(job.promise.sensitive or ()) <= set(range(len(encoding.sizes))):
         raise QuestionError("a sensitive attribute is not declared")
     cells = sum(1 << len(encoding.places(marginal)) for marginal in job.workload.marginals)
-    if cells > MOST_PARITIES:
+    if cells > MAX_PARITIES:
         raise QuestionError(
             f"the marginals have {cells} cells in bits",
-            hint=f"at most {MOST_PARITIES}: ask for fewer marginals or fewer ways",
+            hint=f"at most {MAX_PARITIES}: ask for fewer marginals or fewer ways",
         )
     if options.method == "fourier-lp":
         bits = encoding.places(job.axes)

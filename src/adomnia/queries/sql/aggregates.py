@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from adomnia.limits import MAX_MODE_VALUES
 from adomnia.queries.expression import Column, Constant, Expr
 from adomnia.queries.measurement import number
 from adomnia.queries.operations import LIMIT, call
@@ -17,10 +18,8 @@ from adomnia.queries.sql.binder import Binder
 from adomnia.queries.sql.relation import conjoin
 from adomnia.schema.table import Table
 
-__all__ = ["AGGREGATES", "MAX_VALUES", "bind_aggregate", "is_aggregate"]
+__all__ = ["AGGREGATES", "bind_aggregate", "is_aggregate"]
 
-MAX_VALUES = 100_000
-"""A mode is chosen among this many values at most."""
 
 AGGREGATES: Mapping[type[exp.Expression], str] = {
     exp.Count: "count",
@@ -108,10 +107,10 @@ def _mode(binder: Binder, node: exp.Expression, test: Expr | None) -> Expr:
     if isinstance(bound, Constant):
         raise binder.refuse(inner, "a constant cannot be aggregated", "use COUNT(*)")
     values = count_cells(bound.range)
-    if values is None or values > MAX_VALUES:
+    if values is None or values > MAX_MODE_VALUES:
         raise binder.refuse(
             inner,
-            f"MODE needs a column whose values are declared, {MAX_VALUES:,} at most",
+            f"MODE needs a column whose values are declared, {MAX_MODE_VALUES:,} at most",
             "declare its values in the policy, or ask more coarsely, for example MODE(age / 10)",
         )
     return bound if test is None else call("case", test, bound, _nothing(bound))

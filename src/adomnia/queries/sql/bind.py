@@ -8,6 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from adomnia.errors import QuestionError
+from adomnia.limits import MAX_CELLS
 from adomnia.queries.expression import Constant
 from adomnia.queries.expression import columns as columns_of
 from adomnia.queries.post import known_beforehand
@@ -22,10 +23,7 @@ from adomnia.queries.sql.rows import row_binder
 from adomnia.queries.sql.select_list import Made, bind_post, name_of
 from adomnia.schema.table import Table
 
-__all__ = ["MAX_CELLS", "bind", "interpret", "refused"]
-
-MAX_CELLS = 1_000_000
-"""An answer has at most this many cells."""
+__all__ = ["bind", "interpret", "refused"]
 
 
 def bind(sql: str, table: Table, columns: tuple[str, ...]) -> Question:

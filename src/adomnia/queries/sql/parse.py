@@ -11,15 +11,17 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from adomnia.errors import QuestionError
+from adomnia.limits import (
+    MAX_NESTING,
+    MAX_PARENTHESES,
+    MAX_STATEMENT_CHARACTERS,
+    MAX_STATEMENT_WORDS,
+)
 
 __all__ = ["parse", "place", "refuse"]
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)  # its warnings repeat the statement
 
-MAX_CHARACTERS = 100_000
-MAX_DEPTH = 64
-MAX_NESTING = 200
-MAX_WORDS = 10_000
 _WORDS = re.compile(r"\w+|[^\w\s]")
 _SIGNS = re.compile(r"[-+~!@\s]{2,}")
 _MISSING = re.compile(r"Expect(?:ing|ed) ([()\[\]{},])$")
@@ -76,15 +78,15 @@ def _measure(sql: str) -> None:
         raise QuestionError("a question is a text of SQL", "for example SELECT COUNT(*) FROM …")
     if not sql.isprintable() and any("\ud800" <= sign <= "\udfff" for sign in sql):
         raise QuestionError("the statement is not valid Unicode")
-    if len(sql) > MAX_CHARACTERS:
-        raise QuestionError(f"the statement is longer than {MAX_CHARACTERS} characters")
+    if len(sql) > MAX_STATEMENT_CHARACTERS:
+        raise QuestionError(f"the statement is longer than {MAX_STATEMENT_CHARACTERS} characters")
     depth = 0
     for position, sign in enumerate(sql):
         depth += (sign in "([{") - (sign in ")]}")
-        if depth > MAX_DEPTH:
+        if depth > MAX_PARENTHESES:
             raise QuestionError("the statement is nested too deeply", "", sql, position)
-    if len(_WORDS.findall(sql)) > MAX_WORDS:
-        raise QuestionError(f"the statement has more than {MAX_WORDS} words and signs")
+    if len(_WORDS.findall(sql)) > MAX_STATEMENT_WORDS:
+        raise QuestionError(f"the statement has more than {MAX_STATEMENT_WORDS} words and signs")
     for count in (_longest_run(sql), len(_NESTING.findall(sql))):
         if count > MAX_NESTING:
             raise QuestionError("the statement is nested too deeply", sql=sql)

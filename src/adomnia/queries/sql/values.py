@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from adomnia.limits import MAX_MAPPED_VALUES
 from adomnia.queries.expression import Constant, Expr
 from adomnia.queries.operations import PARTS, call, constant
 from adomnia.queries.ranges import UNITS, Day, Number, Range, Text, Truth, cells, count_cells
@@ -15,9 +16,6 @@ from adomnia.queries.sql.numbers import rounded
 
 __all__ = ["VALUES", "mapped"]
 
-MAX_MAP = 10_000
-"""Functions of text are computed value by value; a longer list is refused."""
-
 
 def _text(function: Callable[..., Any], *names: str) -> Callable[[Binder, exp.Expression], Expr]:
     def handle(binder: Binder, node: exp.Expression) -> Expr:
@@ -25,7 +23,7 @@ def _text(function: Callable[..., Any], *names: str) -> Callable[[Binder, exp.Ex
         if isinstance(bound, Constant) and isinstance(bound.value, str):
             return constant(function(bound.value, *_arguments(binder, node, names)))
         values = bound.range.values if isinstance(bound.range, Text) else None
-        if values is None or len(values) > MAX_MAP:
+        if values is None or len(values) > MAX_MAPPED_VALUES:
             raise binder.refuse(node, "this needs a text column with declared values")
         arguments = _arguments(binder, node, names)
         return mapped(bound, {value: function(value, *arguments) for value in values})
@@ -115,7 +113,11 @@ def _to_text(binder: Binder, node: exp.Expression, bound: Expr) -> Expr:
     if isinstance(bound.range, Text):
         return bound
     count = count_cells(bound.range)
-    if isinstance(bound.range, Number) and bound.range.whole and count and count <= MAX_MAP:
+    if (
+        isinstance(bound.range, Number)
+        and bound.range.whole
+        and 0 < (count or 0) <= MAX_MAPPED_VALUES
+    ):
         step = int(bound.range.step)
         return mapped(bound, {value: str(value * step) for value in cells(bound.range)})
     raise binder.refuse(node, "only text and short lists of whole numbers can become text")

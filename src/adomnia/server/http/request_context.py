@@ -10,14 +10,14 @@ from typing import Any
 from msgspec import Struct
 from starlette.requests import Request
 
+from adomnia.limits import MAX_HTTP_BODY
 from adomnia.server.accounts import Person, UnauthenticatedError
 from adomnia.server.http.error_responses import MediaTypeError, ShapeError, SlowError, TooLargeError
 from adomnia.server.http.validation import parse_json, validated
 from adomnia.server.service import Service
 
-__all__ = ["MAX_BODY", "RequestContext", "credentials", "read_body", "read_query"]
+__all__ = ["RequestContext", "credentials", "read_body", "read_query"]
 
-MAX_BODY = 1 << 20
 SECONDS = 30.0
 """How long a request may take to arrive."""
 
@@ -84,8 +84,8 @@ async def _received(request: Request) -> bytes:
     data = bytearray()
     async for part in request.stream():
         data += part
-        if len(data) > MAX_BODY:
-            raise TooLargeError(f"the body is longer than {MAX_BODY:,} bytes", "shorten it")
+        if len(data) > MAX_HTTP_BODY:
+            raise TooLargeError(f"the body is longer than {MAX_HTTP_BODY:,} bytes", "shorten it")
     return bytes(data)
 
 

@@ -1,0 +1,98 @@
+"""Every bound that a person can meet, in one place; each is named in the refusal that it causes."""
+
+from __future__ import annotations
+
+__all__ = [
+    "MAX_AXIS_VALUES",
+    "MAX_CELLS",
+    "MAX_CONDITIONS",
+    "MAX_CONSISTENT_TABLES",
+    "MAX_DEGREES",
+    "MAX_DEGREE_BOUND",
+    "MAX_EXPRESSION_CALLS",
+    "MAX_FREE_GROUPS",
+    "MAX_HTTP_BODY",
+    "MAX_KEPT_CHARACTERS",
+    "MAX_MAPPED_VALUES",
+    "MAX_MODE_VALUES",
+    "MAX_NESTING",
+    "MAX_NODES",
+    "MAX_PARENTHESES",
+    "MAX_PARITIES",
+    "MAX_PUBLIC_ROWS",
+    "MAX_RELEASED_CELLS",
+    "MAX_REUSED_CELLS",
+    "MAX_STARS",
+    "MAX_STATEMENT_CHARACTERS",
+    "MAX_STATEMENT_WORDS",
+    "MAX_TESTED_VALUES",
+]
+
+MAX_STATEMENT_CHARACTERS = 100_000
+"""A statement is not longer."""
+
+MAX_STATEMENT_WORDS = 10_000
+"""Nor has it more words and signs."""
+
+MAX_PARENTHESES = 64
+"""Parentheses in a statement are not nested deeper."""
+
+MAX_NESTING = 200
+"""Signs and words that open something do not follow each other more often."""
+
+MAX_EXPRESSION_CALLS = 20_000
+"""No expression has more calls: nested choices repeat their parts and grow fast."""
+
+MAX_CELLS = 1_000_000
+"""An answer has at most this many cells."""
+
+MAX_MODE_VALUES = 100_000
+"""A mode is chosen among this many values at most."""
+
+MAX_MAPPED_VALUES = 10_000
+"""Functions of text are computed value by value; a longer list is refused."""
+
+MAX_STARS = 20
+"""The k of a k-star in a graph."""
+
+MAX_DEGREES = 10**7
+"""The highest degree that a question about degrees may name."""
+
+MAX_DEGREE_BOUND = 10**6
+"""The public bound of degrees that a policy may declare."""
+
+MAX_NODES = 10**8
+"""The ids of a graph's nodes, from the first to the last."""
+
+MAX_PUBLIC_ROWS = 100_000
+"""Rows of a public table."""
+
+MAX_CONDITIONS = 1000
+"""Conditions of one choice; every one is one more count of one statement."""
+
+MAX_FREE_GROUPS = 100_000
+"""Groups that are listed for free, where no row can be in any."""
+
+MAX_AXIS_VALUES = 10_000
+"""Values of an attribute in a released table."""
+
+MAX_TESTED_VALUES = 1000
+"""Values of an attribute in a test of independence."""
+
+MAX_CONSISTENT_TABLES = 1_000_000
+"""Tables that agree with what is public, among which one is drawn."""
+
+MAX_RELEASED_CELLS = 1 << 28
+"""Cells of a release in all: two gigabytes of numbers."""
+
+MAX_PARITIES = 1 << 24
+"""Coefficients that the paper's way of releasing measures."""
+
+MAX_REUSED_CELLS = 100_000
+"""A release with more cells is published, but does not answer questions later."""
+
+MAX_KEPT_CHARACTERS = 20_000
+"""Characters of a statement that the ledger keeps; what was paid for is in its record."""
+
+MAX_HTTP_BODY = 1 << 20
+"""Bytes of a request over HTTP."""

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from adomnia.cli import show
 from adomnia.cli.demo import QUESTIONS, prepare
 from adomnia.curator.database import open_database
+from adomnia.present import terminal as show
 
 ROWS = 500_000
 TARGET = Path(__file__).with_name("answer.svg")

@@ -9,8 +9,8 @@ from numbers import Real
 
 import numpy as np
 
-from adomnia.report.page import page
-from experiments.axis import number
+from adomnia.present.drawing.scale import number
+from adomnia.present.page import page
 from experiments.claim import AGREES, Claim, Found, Table
 from experiments.measured import Measured
 

@@ -15,8 +15,8 @@ from adomnia.audit.discriminant import discriminant, free_lunch_bound, game
 from adomnia.mechanisms.counts.randomized_response import Response, respond
 from adomnia.mechanisms.margins.margin import Noise
 from adomnia.mechanisms.noise.laplace import sample
+from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
-from experiments.drawing import Line, Plot, draw
 from experiments.front import Front
 from experiments.measured import Share, mean, share
 
@@ -37,9 +37,9 @@ def laplace(scale: Scale) -> Found:
     few = 6  # beyond, all lines are one
     shown = sizes[:few]
     lines = [
-        *(Line(f"bounded, k = {k}", shown, found[:few]) for k, found in bounded.items()),
-        Line("unbounded, any k", shown, [least] * few, dots=True),
-        Line("the paper's limit", shown, [1.0] * few, paper=True),
+        *(Series(f"bounded, k = {k}", shown, found[:few]) for k, found in bounded.items()),
+        Series("unbounded, any k", shown, [least] * few, dots=True),
+        Series("the paper's limit", shown, [1.0] * few, paper=True),
     ]
     plot = Plot("ω(k, A) of the Laplace mechanism, ε = 1", "rows n", "discriminant",
                 lines, log_across=True, ends_up=(0, 1))  # fmt: skip
@@ -165,13 +165,13 @@ def _lunch(k: int, epsilon: Fraction, draws: int) -> tuple[float, float, Share]:
     return free_lunch_bound(k, float(epsilon)), told, answered(k, epsilon, draws)
 
 
-def _compared(k: int, rows: list[tuple[float, float, float, Share]]) -> list[Line]:
+def _compared(k: int, rows: list[tuple[float, float, float, Share]]) -> list[Series]:
     places, bounds, told, seen = zip(*rows, strict=True)
     margins = [1.96 * one.se for one in seen]
     return [
-        Line(f"bound, k = {k}", places, bounds, paper=True),
-        Line(f"response, k = {k}", places, [one.value for one in seen], margins, dots=True),
-        Line(f"Laplace, k = {k}", places, told),
+        Series(f"bound, k = {k}", places, bounds, paper=True),
+        Series(f"response, k = {k}", places, [one.value for one in seen], margins, dots=True),
+        Series(f"Laplace, k = {k}", places, told),
     ]
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from adomnia.audit.growth.models import MODELS
 from adomnia.audit.growth.odds import Estimate
 from adomnia.audit.influence import PAPER_FIGURES, InfluenceReport, influence
+from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import Claim, Found, Scale, Table
-from experiments.drawing import Line, Plot, draw
 from experiments.measured import Measured, combined
 
 __all__ = ["NETWORKS"]
@@ -45,7 +45,7 @@ class Figure:
         """The figure as SVG."""
         kinds = {"with Bob's edge": "with_edge", "without it": "without", "Y": "difference"}
         lines = [
-            Line(name, [place for place, _ in points],
+            Series(name, [place for place, _ in points],
                  [getattr(report, kind).mean for _, report in points],
                  [BAND * getattr(report, kind).se for _, report in points])
             for name, kind in kinds.items()

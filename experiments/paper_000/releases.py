@@ -14,11 +14,11 @@ from scipy.integrate import quad
 
 from adomnia.audit.prior_leak import chain_leak
 from adomnia.mechanisms.noise.laplace import sample
+from adomnia.present.drawing.plot import Plot, Series, draw
 from adomnia.priors.moves.solve import solve
 from adomnia.priors.shapes import margins
 from adomnia.priors.system import System
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
-from experiments.drawing import Line, Plot, draw
 from experiments.front import Front
 from experiments.measured import Measured, mean, share
 
@@ -43,7 +43,7 @@ def leak(scale: Scale) -> Found:
         _curve("averaging", ks, averaged),
         _curve("best estimate", ks, best),
         _curve("accounted for", ks, after),
-        Line("erf(ε√k/4)", ks, [point["averaging_formula"] for point in curve], paper=True),
+        Series("erf(ε√k/4)", ks, [point["averaging_formula"] for point in curve], paper=True),
     ]
     plot = Plot("Whole tables rebuilt after exact sums of neighbours", "cells k",
                 "share of tables", lines, log_across=True, ends_up=(0, 1))  # fmt: skip
@@ -64,8 +64,8 @@ def leak(scale: Scale) -> Found:
     )
 
 
-def _curve(name: str, places: Sequence[float], shares: Sequence[Measured]) -> Line:
-    return Line(name, places, [one.value for one in shares], [1.96 * one.se for one in shares])
+def _curve(name: str, places: Sequence[float], shares: Sequence[Measured]) -> Series:
+    return Series(name, places, [one.value for one in shares], [1.96 * one.se for one in shares])
 
 
 def _variance(k: int, scale: Scale) -> Measured:

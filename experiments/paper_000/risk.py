@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 
 from adomnia.audit.correlation import Groups, odds_factor
 from adomnia.mechanisms.counts.randomized_response import Response, respond
+from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import Claim, Found, Scale, Table
-from experiments.drawing import Line, Plot, draw
 from experiments.measured import share
 
 __all__ = ["RISK"]
@@ -95,8 +95,8 @@ def figure_one(scale: Scale) -> Found:
         agrees &= all(one.near(value) for one, value in zip(seen, printed, strict=True))
         agrees &= all(abs(a - b) < 1e-6 for a, b in zip(best, printed, strict=True))
         margins = [1.96 * one.se for one in seen]
-        lines.append(Line(name, places, [one.value for one in seen], margins))
-        lines.append(Line(f"{name}, printed", places, printed, paper=True))
+        lines.append(Series(name, places, [one.value for one in seen], margins))
+        lines.append(Series(f"{name}, printed", places, printed, paper=True))
         rows.append((name, printed[-1], seen[-1], best[-1]))
     plot = Plot("Figure 1: probability of Bob's record", "ε", "probability", lines)
     return Found(

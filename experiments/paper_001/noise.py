@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from adomnia.mechanisms.noise import laplace
+from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
-from experiments.drawing import Line, Plot, draw
 from experiments.front import Front
 from experiments.measured import Measured
 
@@ -99,10 +99,10 @@ def histograms(scale: Scale) -> Found:
         rows.append((k, *scales, scales[0] / scales[1]))
     apart, whole = ([row[place] for row in rows] for place in (1, 2))
     plot = Plot("Noise scale of a histogram, ε = 1/2", "cells k", "scale of the noise",
-                [Line("k questions", ks, apart, dots=True),
-                 Line("one question", ks, whole, dots=True),
-                 Line("k/ε", ks, [2 * k for k in ks], paper=True),
-                 Line("1/ε", ks, [2 for _ in ks], paper=True)],
+                [Series("k questions", ks, apart, dots=True),
+                 Series("one question", ks, whole, dots=True),
+                 Series("k/ε", ks, [2 * k for k in ks], paper=True),
+                 Series("1/ε", ks, [2 for _ in ks], paper=True)],
                 log_across=True, log_up=True)  # fmt: skip
     return Found(
         f"scale {min(whole):g} to {max(whole):g} for k from {ks[0]} to {ks[-1]}, against "

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import AGREES, DIFFERS, Claim, Found, Scale, Table
 from experiments.data import find
-from experiments.drawing import Line, Plot, draw
 from experiments.paper_002.census import (
     EPSILONS,
     EXTRACTS,
@@ -44,7 +44,7 @@ def points(scale: Scale) -> Found:
                      max(j, default=0.0), max(sure, default=0.0)))  # fmt: skip
         if j:
             title = called(f"Figure 2, {extract.name}: disclosures at ε = 0.5", extract)
-            lines = [Line(f"{level.disclosures} disclosures", j, cp, dots=True)]
+            lines = [Series(f"{level.disclosures} disclosures", j, cp, dots=True)]
             axes = ("times as common as among all (J)", "closeness probability CP")
             plots.append(draw(Plot(title, *axes, lines, log_across=True, ends_up=(0.7, 1))))
     counts, severe = {row[0]: row[1] for row in rows}, sum(row[2] for row in rows)
@@ -72,7 +72,7 @@ def counted(scale: Scale) -> Found:
         for reading, found in report_of(extract).readings.items():
             rows.append((extract.name, reading, *(level.disclosures for level in found)))
         many = [level.disclosures for level in levels(extract)]
-        lines.append(Line(extract.name, [float(e) for e in EPSILONS], many))
+        lines.append(Series(extract.name, [float(e) for e in EPSILONS], many))
     falling = all(a >= b for row in rows for a, b in pairwise(row[2:]))
     gone = all(row[-1] == 0 for row in rows if row[1] == "pair")
     title = called("Figure 3: disclosures against ε")
@@ -144,9 +144,9 @@ def _error_plot() -> Plot:
     lines = []
     for extract in EXTRACTS:
         values = [level.overall_error for level in levels(extract)]
-        lines.append(Line(extract.name, places, values))
+        lines.append(Series(extract.name, places, values))
     for name, listed in (("OCC", "EDU and OCC"), ("SALARY", "SALARY")):
-        lines.append(Line(f"the paper, {listed}", (0.01, PRINTED_USEFUL[name]),
+        lines.append(Series(f"the paper, {listed}", (0.01, PRINTED_USEFUL[name]),
                           (PRINTED[name], USEFUL), paper=True))  # fmt: skip
     title, axes = called("Figure 4: overall error against ε"), ("ε", "mean relative error")
     return Plot(title, *axes, lines, log_across=True, log_up=True)
@@ -170,10 +170,10 @@ def trade_off(scale: Scale) -> Found:
         printed = found[f"{PRINTED_USEFUL[extract.name]:g}"]
         rows.append((extract.name, "as printed", printed.epsilon, printed.disclosures))
         none += [f"{extract.name} ({kind})" for kind, level in at.items() if not level.disclosures]
-        lines.append(Line(extract.name, [one.overall_error for one in found.values()],
+        lines.append(Series(extract.name, [one.overall_error for one in found.values()],
                           [max(one.disclosures, 0.5) for one in found.values()]))  # fmt: skip
     lines.append(
-        Line(
+        Series(
             "an error of 10 %",
             (USEFUL, USEFUL),
             (0.5, max(max(line.values) for line in lines)),

@@ -10,8 +10,8 @@ import numpy as np
 
 from adomnia.audit.closeness import closeness_probability
 from adomnia.audit.ratio import laplace_ratio
+from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
-from experiments.drawing import Line, Plot, draw
 from experiments.measured import Measured, combined, share
 
 __all__ = ["LEMMA"]
@@ -96,9 +96,9 @@ def closeness(scale: Scale) -> Found:
             seen = [_seen({name: place, "epsilon": epsilon}, runs, chance) for place in places]
             inside &= all(s.near(a) for a, s in zip(curve, seen, strict=True))
             worst = max(worst, *(abs(a - s.value) / s.se for a, s in zip(curve, seen, strict=True)))
-            lines.append(Line(f"ε = {epsilon:g}", places, curve))
+            lines.append(Series(f"ε = {epsilon:g}", places, curve))
             dots += zip(places, seen, strict=True)
-        lines.append(Line("simulated", [place for place, _ in dots], [s.value for _, s in dots],
+        lines.append(Series("simulated", [place for place, _ in dots], [s.value for _, s in dots],
                           [1.96 * s.se for _, s in dots], dots=True))  # fmt: skip
         title = f"Closeness probability against {sign}"
         plots.append(draw(Plot(title, sign, "closeness probability", lines, ends_up=(0, 1))))

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
-from experiments.drawing import Line, Plot, draw
 from experiments.measured import Measured, exponent, mean
 from experiments.paper_003.tables import (
     Rows,
@@ -65,10 +65,10 @@ def gaussian(scale: Scale) -> Found:
         cells, off = zip(*(_errors(k, promise, runs) for k in ks), strict=True)
         slopes.append(exponent(ks, off))
         margins = [1.96 * one.se for one in cells]
-        lines.append(Line(name, ks, [one.value for one in cells], margins))
+        lines.append(Series(name, ks, [one.value for one in cells], margins))
     for power, line in ((3, 0), (1.5, 1)):
         start = lines[line].values[-1]
-        lines.append(Line(f"∝ k^{power:g}", ks, [start * (k / ks[-1]) ** power for k in ks],
+        lines.append(Series(f"∝ k^{power:g}", ks, [start * (k / ks[-1]) ** power for k in ks],
                           paper=True))  # fmt: skip
     plot = Plot("Error of a cell against k", "attributes k", "mean absolute error of a cell",
                 lines, log_across=True, log_up=True)  # fmt: skip
@@ -109,8 +109,8 @@ DELTAS = (1e-3, 1e-6, 1e-9)
 def delta_rule(scale: Scale) -> Found:
     """Section 5's rule for Gaussian noise, against the exact delta of the Gaussian mechanism."""
     grid = np.geomspace(EPSILONS[0], EPSILONS[-1], 60).tolist()
-    lines = [Line(f"δ = {delta:g}", grid, [_excess(e, delta) for e in grid]) for delta in DELTAS]
-    lines.append(Line("as promised", (grid[0], grid[-1]), (1.0, 1.0), paper=True))
+    lines = [Series(f"δ = {delta:g}", grid, [_excess(e, delta) for e in grid]) for delta in DELTAS]
+    lines.append(Series("as promised", (grid[0], grid[-1]), (1.0, 1.0), paper=True))
     rows = [(f"{e:g}", *(_excess(e, delta) for delta in DELTAS)) for e in EPSILONS]
     worst = max(max(line.values) for line in lines[:-1])
     breaks = {delta: _breaks(delta, grid) for delta in DELTAS}

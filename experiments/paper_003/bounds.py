@@ -12,10 +12,10 @@ from scipy.special import gammainc
 from adomnia.marginals.paper.bits import Encoding, spell, walsh_hadamard
 from adomnia.marginals.paper.promise import Promise, parity_sensitivity
 from adomnia.marginals.workload import downward_closure
+from adomnia.present.drawing.plot import Plot, Series, draw
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
-from experiments.drawing import Line, Plot, draw
 from experiments.measured import Measured, combined, mean, share
 from experiments.paper_003.tables import (
     Rows,
@@ -137,18 +137,18 @@ def corollary_one(scale: Scale) -> Found:
         exact = [float(gammainc(many, t * many)) for t in TS]
         tables += [(k, many, t, 1 - math.exp(-t), *row)
                    for t, *row in zip(TS, exact, seen, enough, strict=True)]  # fmt: skip
-        argued.append(Line(f"d = {many}", TS, exact))
+        argued.append(Series(f"d = {many}", TS, exact))
         dots += zip(TS, seen, strict=True)
-        true.append(Line(f"d = {many}", TS, [one.value for one in enough],
+        true.append(Series(f"d = {many}", TS, [one.value for one in enough],
                          [1.96 * one.se for one in enough]))  # fmt: skip
-    argued.append(Line("measured", [t for t, _ in dots], [one.value for _, one in dots],
+    argued.append(Series("measured", [t for t, _ in dots], [one.value for _, one in dots],
                        [1.96 * one.se for _, one in dots], dots=True))  # fmt: skip
-    claimed = Line("claimed: 1 - exp(-t)", TS, [1 - math.exp(-t) for t in TS], paper=True)
+    claimed = Series("claimed: 1 - exp(-t)", TS, [1 - math.exp(-t) for t in TS], paper=True)
     return _judged(tables, crossings, runs, ([*argued, claimed], [*true, claimed]))
 
 
 def _judged(
-    tables: list[tuple], crossings: list[float], runs: int, lines: tuple[list[Line], list[Line]]
+    tables: list[tuple], crossings: list[float], runs: int, lines: tuple[list[Series], list[Series]]
 ) -> Found:
     short = [row for row in tables if row[5].below(row[3])]
     tight = [row for row in tables if row[6].below(row[3])]

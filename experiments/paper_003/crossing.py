@@ -10,8 +10,8 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import Claim, Found, Scale, Table
-from experiments.drawing import Line, Plot, draw
 from experiments.measured import Measured, combined, mean
 from experiments.paper_003.tables import Rows, all_ways, front, names, noises, releases
 from experiments.paper_003.ways import FOUR, asked, noisy_marginals
@@ -134,9 +134,9 @@ def passed(other: str, ways: int) -> int:
 
 def _drawn(ways: int, seen: dict[tuple[str, int, int], Measured]) -> str:
     places = range(MEASURED[ways][0], max(MEASURED[ways][-1], passed(MARGINALS, ways) + 2) + 1)
-    lines = [Line(name, places, [expected(name, k, ways) for k in places]) for name in THREE]
+    lines = [Series(name, places, [expected(name, k, ways) for k in places]) for name in THREE]
     points = [(k, found) for (_, few, k), found in seen.items() if few == ways]
-    lines.append(Line("measured", [k for k, _ in points], [one.value for _, one in points],
+    lines.append(Series("measured", [k for k, _ in points], [one.value for _, one in points],
                       [1.96 * one.se for _, one in points], dots=True))  # fmt: skip
     title = f"Error of a cell of all {ways}-way marginals against k"
     return draw(Plot(title, "attributes k", "error of a cell, in 1/ε", lines, log_up=True))

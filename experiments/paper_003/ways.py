@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import adomnia
+from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
-from experiments.drawing import Line, Plot, draw
 from experiments.measured import Measured, combined, exponent, mean
 from experiments.paper_003.tables import (
     Rows,
@@ -171,7 +171,7 @@ def independent_of_n(scale: Scale) -> Found:
         off.append(mean(np.abs([_coefficients(each, truth) for each in found])))
     trend, apart = exponent(sizes, off), combined([-1, 1], [off[0].log(), off[-1].log()])
     margins = [1.96 * one.se for one in tables]
-    line = Line("Fourier", sizes, [one.value for one in tables], margins)
+    line = Series("Fourier", sizes, [one.value for one in tables], margins)
     axes = ("rows n", "mean L1 error of a marginal")
     flat = trend.near(0) and apart.below(math.log(2)) and apart.above(-math.log(2))
     plot = Plot("The error against the number of rows", *axes, [line], log_across=True)

@@ -10,8 +10,8 @@ from adomnia.audit.decoding import Channel, decoding, threshold
 from adomnia.audit.finding import Finding
 from adomnia.audit.hadamard import hadamard
 from adomnia.audit.subset_sums import subset_sums
+from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import Claim, Found, Scale, Table
-from experiments.drawing import Line, Plot, draw
 from experiments.measured import Measured, Share, mean, share
 
 __all__ = ["ATTACKS", "breaks"]
@@ -54,7 +54,7 @@ def yekhanin(scale: Scale) -> Found:
     ]
     proven = [max(0.0, 1 - 4 * part * part) for part in parts]
     plot = _curve(f"Fourier questions, n = {n:,}", parts, {"rebuilt": seen},
-                  Line("proven: 1 - 4E²/n", parts, proven, paper=True))  # fmt: skip
+                  Series("proven: 1 - 4E²/n", parts, proven, paper=True))  # fmt: skip
     return Found(
         f"{seen[0]} of the bits at noise √n/10, {seen[-1]} at 2√n",
         seen[0].above(0.999)
@@ -80,13 +80,13 @@ def _rebuilt(found: Sequence[Finding]) -> Measured:
 
 
 def _curve(
-    title: str, parts: Sequence[float], seen: dict[str, list[Measured]], *more: Line
+    title: str, parts: Sequence[float], seen: dict[str, list[Measured]], *more: Series
 ) -> Plot:
     lines = [
-        Line(name, parts, [one.value for one in found], [1.96 * one.se for one in found])
+        Series(name, parts, [one.value for one in found], [1.96 * one.se for one in found])
         for name, found in seen.items()
     ]
-    lines += [*more, Line("guessing", parts, [0.5] * len(parts), paper=True)]
+    lines += [*more, Series("guessing", parts, [0.5] * len(parts), paper=True)]
     return Plot(title, "noise in units of √n", "share of bits rebuilt", lines, log_across=True,
                 ends_up=(0, 1))  # fmt: skip
 
@@ -101,11 +101,11 @@ def robust(scale: Scale) -> Found:
     curves = {ratio: [_whole(Channel(n, ratio), rho, _seeds(scale, trials)) for rho in rhos]
               for ratio in ratios}  # fmt: skip
     lines = [
-        Line(f"{ratio} n questions", rhos, [one.value for one in found],
+        Series(f"{ratio} n questions", rhos, [one.value for one in found],
              [1.96 * one.se for one in found])
         for ratio, found in curves.items()
     ]  # fmt: skip
-    lines.append(Line(f"ρ* = {star:.3f}", [star, star], [0.0, 1.0], paper=True))
+    lines.append(Series(f"ρ* = {star:.3f}", [star, star], [0.0, 1.0], paper=True))
     plot = Plot(f"Robust decoding, n = {n}: whole columns rebuilt", "share ρ of arbitrary answers",
                 "share of trials", lines, ends_up=(0, 1))  # fmt: skip
     held, lost = breaks(rhos, curves[ratios[-1]])

@@ -13,9 +13,9 @@ from adomnia.audit.crowds import classes, codes
 from adomnia.audit.linkage import link_exactly
 from adomnia.audit.uniqueness import anonymity
 from adomnia.cli.census import census_rows
+from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import Claim, Found, Scale, Table
 from experiments.data import find
-from experiments.drawing import Line, Plot, draw
 from experiments.measured import Measured, share
 
 __all__ = ["CLASSES", "right_without_own"]
@@ -140,11 +140,11 @@ def _classes_plot(files: dict[tuple[int, int], Published], source: str) -> Plot:
     lines = []
     for years in WIDTHS:
         seen = [files[years, k] for k in KS]
-        lines.append(Line(f"from the class, {years} years in a group" if years > 1 else
+        lines.append(Series(f"from the class, {years} years in a group" if years > 1 else
                           "from the class, exact ages", KS, [one.guessed.value for one in seen],
                           [1.96 * one.guessed.se for one in seen]))  # fmt: skip
     for years in (WIDTHS[0], WIDTHS[-1]):
-        lines.append(Line(f"from all rows left, {years} years in a group" if years > 1 else
+        lines.append(Series(f"from all rows left, {years} years in a group" if years > 1 else
                           "from all rows left, exact ages", KS, [files[years, k].base for k in KS],
                           paper=True))  # fmt: skip
     return Plot(f"k-anonymous files of {source}: the secret guessed all the same", "k",

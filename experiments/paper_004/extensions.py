@@ -10,9 +10,9 @@ import numpy as np
 from adomnia.mechanisms.choices.auction import revenue, sell
 from adomnia.mechanisms.quantiles.quantile import Share
 from adomnia.mechanisms.quantiles.smooth import smooth_sensitivity
-from experiments.axis import number
+from adomnia.present.drawing.plot import Plot, Series, draw
+from adomnia.present.drawing.scale import number
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
-from experiments.drawing import Line, Plot, draw
 from experiments.measured import mean, share
 
 __all__ = ["EXTENSIONS"]
@@ -32,9 +32,9 @@ def smooth_median(scale: Scale) -> Found:
     sizes = (11, 101, 1001, 10_001)
     found = {name: [mean([_smooth(world(n)) for _ in range(runs)]) for n in sizes]
              for name, world in worlds.items()}  # fmt: skip
-    lines = [Line(name, sizes, [one.value for one in seen], [1.96 * one.se for one in seen])
+    lines = [Series(name, sizes, [one.value for one in seen], [1.96 * one.se for one in seen])
              for name, seen in found.items()]  # fmt: skip
-    lines.append(Line("global", sizes, [whole] * len(sizes), paper=True))
+    lines.append(Series("global", sizes, [whole] * len(sizes), paper=True))
     plot = Plot(f"Smooth sensitivity of the median, β = {BETA}", "rows n", "sensitivity", lines,
                 log_across=True, log_up=True)  # fmt: skip
     small, hard = found["incomes"][-1], found["two camps"][-1]
@@ -63,9 +63,9 @@ def auction(scale: Scale) -> Found:
     sizes, epsilons = (10, 100, 1000, 10_000), (0.1, 1.0)
     found = {epsilon: [mean([_brought(chance, n, prices, epsilon) for _ in range(runs)])
                        for n in sizes] for epsilon in epsilons}  # fmt: skip
-    lines = [Line(f"ε = {epsilon:g}", sizes, [one.value for one in seen],
+    lines = [Series(f"ε = {epsilon:g}", sizes, [one.value for one in seen],
                   [1.96 * one.se for one in seen]) for epsilon, seen in found.items()]  # fmt: skip
-    lines.append(Line("the best price", sizes, [1.0] * len(sizes), paper=True))
+    lines.append(Series("the best price", sizes, [1.0] * len(sizes), paper=True))
     plot = Plot("Revenue of the private price", "bidders", "share of the best revenue", lines,
                 log_across=True, ends_up=(0, 1))  # fmt: skip
     little, much = (found[epsilon] for epsilon in epsilons)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from adomnia.audit.scoreboard import STANDARD, Hunt, Ratings, scoreboard
+from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import Claim, Found, Scale, Table
-from experiments.drawing import Line, Plot, draw
 from experiments.measured import Share, share
 
 __all__ = ["LINKED", "made_up_ratings"]
@@ -68,10 +68,10 @@ def _ratings_plot(rates: dict[tuple[int, int, bool], list[Share]], people: int) 
     for kind, name in ((0, "named"), (1, f"on a list of {STANDARD.lineup}")):
         for dated in (True, False):
             seen = {hunt[0]: rate[kind] for hunt, rate in rates.items() if hunt[2] == dated}
-            lines.append(Line(f"{name}, {'dated' if dated else 'undated'}", list(seen),
+            lines.append(Series(f"{name}, {'dated' if dated else 'undated'}", list(seen),
                               [one.value for one in seen.values()],
                               [1.96 * one.se for one in seen.values()]))  # fmt: skip
-    lines.append(Line("the paper, on real ratings", [2, 8], [PRINTED_LISTED, PRINTED_NAMED],
+    lines.append(Series("the paper, on real ratings", [2, 8], [PRINTED_LISTED, PRINTED_NAMED],
                       paper=True, dots=True, labels=["89 % listed", "96 % named"]))  # fmt: skip
     return Plot(f"MADE-UP RATINGS of {people:,} people: who is found",
                 "ratings known (of 8, two are wrong)", "share of people", lines,

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.mechanisms.noise import laplace
+from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import Claim, Found, Scale, Table
-from experiments.drawing import Line, Plot, draw
 from experiments.front import Front
 from experiments.measured import Measured, mean, share
 
@@ -37,9 +37,9 @@ def averaging(scale: Scale) -> Found:
     same = len({answer.rows[0][0] for answer in answers}) == 1
     spent = sum(answer.spent["epsilon"] for answer in answers)
     lines = [
-        Line("fresh noise", repeats, [one.value for one in spread],
+        Series("fresh noise", repeats, [one.value for one in spread],
              [1.96 * one.se for one in spread]),
-        Line("variance/m", repeats, [unit / many for many in repeats], paper=True),
+        Series("variance/m", repeats, [unit / many for many in repeats], paper=True),
     ]  # fmt: skip
     plot = Plot("Averaging a repeated question", "repetitions m", "squared error", lines,
                 log_across=True, log_up=True)  # fmt: skip

@@ -16,7 +16,7 @@ import adomnia
 from adomnia.curator.releases import release_folder
 from adomnia.curator.releases.release_folder import write_folder
 from adomnia.errors import BudgetError, MachineryError, QuestionError
-from adomnia.report.released import released_page
+from adomnia.present.release_page import release_page
 
 
 def test_a_plan_spends_nothing_and_tells_the_error(town: Town) -> None:
@@ -100,7 +100,7 @@ def test_a_folder_holds_everything(town: Town, tmp_path: Path) -> None:
     database = town.open()
     made = database.release(database.plan_release(marginals=["sex,region", "age"], epsilon=1))
     place = write_folder(made, tmp_path / "out", microdata=True,
-                         pages={"index.html": released_page(made)})  # fmt: skip
+                         pages={"index.html": release_page(made)})  # fmt: skip
     facts = json.loads((place / "release.json").read_text())
     assert facts["receipt"] == made.receipt
     with (place / "marginals" / "sex__region.csv").open() as lines:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from rich.progress import Progress
 
+from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments import __main__ as runner
 from experiments.claim import AGREES, DIFFERS, Claim, Found, Scale, Table
-from experiments.drawing import Line, Plot, draw
 from experiments.measured import Measured
 from experiments.page import report
 
@@ -19,7 +19,7 @@ from experiments.page import report
 def found(scale):
     """What a claim finds, of every kind."""
     cells = [(1e4, Measured(1e6), Measured(2.0, 0.25), np.int64(12_345), "12.5 %", "x < y", None)]
-    plot = Plot("Plot", "x", "y", [Line("line", [1, 2], [3, 4])])
+    plot = Plot("Plot", "x", "y", [Series("line", [1, 2], [3, 4])])
     return Found("5 ± 1 of `n`", True, "because of `COUNT(*)` < 3", "seed 1",
                  [Table(tuple("abcdefg"), cells, "caption")], [draw(plot)])  # fmt: skip
 

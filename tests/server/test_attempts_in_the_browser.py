@@ -8,7 +8,7 @@ import pytest
 from attempting import signed_in, token
 from lodge import SECRETS, client
 
-from adomnia.server.console.sheets import _cell
+from adomnia.present.csv_export import _cell
 from adomnia.server.console.views.policy import _without_secrets
 from adomnia.server.serve import Addresses
 

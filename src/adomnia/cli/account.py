@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from adomnia.cli import options, show
+from adomnia.cli import options
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import Policy, read_policy
 
@@ -61,7 +61,7 @@ def add(name: str, role: str, secret_stdin: bool, policy: str, form: str) -> Non
         note = _note(read, name, role)
     if form == "json":
         shown = {} if secret_stdin else {"secret": secret}
-        show.json_text({"name": name, "role": role, **shown, "note": note})
+        terminal.json_text({"name": name, "role": role, **shown, "note": note})
         return
     if secret_stdin:
         click.echo(f"{name} can come in, as {role}")
@@ -96,7 +96,7 @@ def people(policy: str, form: str) -> None:
             {"name": person.name, "role": person.role, "keys": [vars(key) for key in keys]}
             for person, keys in found
         ]
-        show.json_text({"accounts": listed})
+        terminal.json_text({"accounts": listed})
         return
     if not found:
         click.echo("nobody can come in yet: adomnia account add NAME --role analyst")
@@ -105,7 +105,7 @@ def people(policy: str, form: str) -> None:
         (person.name, person.role, ", ".join(f"{key.identity} {key.label}".strip() for key in keys))
         for person, keys in found
     ]
-    show.console().print(show.table(HEADINGS, rows, []))
+    terminal.console().print(terminal.table(HEADINGS, rows, []))
 
 
 @account.command(short_help="Remove somebody, with their keys.")
@@ -122,7 +122,7 @@ def remove(name: str, policy: str, form: str) -> None:
     with _opened(policy) as (_, accounts):
         accounts.remove(name)
     if form == "json":
-        show.json_text({"removed": name})
+        terminal.json_text({"removed": name})
     else:
         click.echo(f"{name} cannot come in any more")
 
@@ -156,7 +156,7 @@ def key(name: str | None, label: str, revoke: str | None, policy: str, form: str
 def _make(accounts: Accounts, name: str, label: str, form: str) -> None:
     made = accounts.make_key(name, label)
     if form == "json":
-        show.json_text({"name": name, "label": label, "key": made})
+        terminal.json_text({"name": name, "label": label, "key": made})
         return
     click.echo(f"a key for {name} (it is not shown again):")
     click.echo(f"  {made}")
@@ -169,7 +169,7 @@ def _revoke(accounts: Accounts, identity: str, form: str) -> None:
         raise QuestionError(f"there is no key {identity[:40]!r}", "adomnia account list shows them")
     accounts.revoke_key(owner, identity)
     if form == "json":
-        show.json_text({"name": owner, "revoked": identity})
+        terminal.json_text({"name": owner, "revoked": identity})
     else:
         click.echo(f"the key {identity} of {owner} opens nothing any more")
 

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from adomnia.cli import options, show
+from adomnia.cli import options
 from adomnia.curator.database import open_database
 from adomnia.errors import QuestionError
 
@@ -50,9 +50,9 @@ def ask(
         session = database.session(asked.pop("analyst"))  # type: ignore[arg-type]
         found = session.ask(statement, **asked)  # type: ignore[arg-type]
         if form == "json":
-            show.json_text(found.to_json())
+            terminal.json_text(found.to_json())
         else:
-            show.answer(found, show.console())
+            terminal.answer(found, terminal.console())
 
 
 def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | float | None]) -> None:
@@ -67,9 +67,9 @@ def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | floa
         session = network.session(asked.pop("analyst"))  # type: ignore[arg-type]
         found = session.ask(question, **asked)  # type: ignore[arg-type]
     if form == "json":
-        show.json_text(found.to_json())
+        terminal.json_text(found.to_json())
     else:
-        show.answer(found, show.console())
+        terminal.answer(found, terminal.console())
 
 
 def read_sql(sql: str) -> str:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from adomnia.cli import show
 from adomnia.errors import QuestionError
-from adomnia.report.findings import measured, without_names
+from adomnia.present.findings import measured, without_names
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding
@@ -69,10 +68,10 @@ def tell(found: Finding, form: str, named: bool = False) -> None:
     """Print a finding; who and what exactly only where names were asked for."""
     facts = found.to_json() if named else without_names(found)
     if form == "json":
-        show.json_text(facts)
+        terminal.json_text(facts)
         return
-    screen = show.console()
-    screen.print(show.line(found.claim), style="bold")
+    screen = terminal.console()
+    screen.print(formatting.one_line(found.claim), style="bold")
     rows = [
         ("success", measured(found)),
         ("affected", found.affected),
@@ -81,8 +80,10 @@ def tell(found: Finding, form: str, named: bool = False) -> None:
         ("source", found.source),
     ]
     for name, text in rows:
-        screen.print(f"  {name:<9}{show.line(text)}")
+        screen.print(f"  {name:<9}{formatting.one_line(text)}")
     if not found.complete:
         screen.print(LATE, style="yellow")
     for key in sorted(set(facts["details"]) - set(without_names(found)["details"])):
-        screen.print(f"  {key}: {show.line(str(facts['details'][key]), 2000)}", style="red")
+        screen.print(
+            f"  {key}: {formatting.one_line(str(facts['details'][key]), 2000)}", style="red"
+        )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import click
 
-from adomnia.cli import options, show
+from adomnia.cli import options
 from adomnia.curator.ledger_view import spending
 from adomnia.policy.policy import read_policy
 
@@ -30,9 +30,9 @@ def budget(policy: str, form: str) -> None:
     """
     found = spending(read_policy(policy))
     if form == "json":
-        show.json_text(found)
+        terminal.json_text(found)
     else:
-        show.console().print(show.table(HEADINGS, rows(found), [1, 2]))
+        terminal.console().print(terminal.table(HEADINGS, rows(found), [1, 2]))
 
 
 def rows(found: Mapping[str, Mapping[str, Mapping[str, str] | str]]) -> list[tuple[str, ...]]:
@@ -42,6 +42,6 @@ def rows(found: Mapping[str, Mapping[str, Mapping[str, str] | str]]) -> list[tup
 
 
 def _sum(state: Mapping[str, str], what: str) -> str:
-    text = f"{state['unit']} {show.amount(state[what])}"
+    text = f"{state['unit']} {formatting.amount(state[what])}"
     delta = state.get(f"delta_{what}")
-    return text if delta is None else f"{text}, delta {show.amount(delta)}"
+    return text if delta is None else f"{text}, delta {formatting.amount(delta)}"

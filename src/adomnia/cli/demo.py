@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import options, show
+from adomnia.cli import options
 from adomnia.cli.budget import HEADINGS, rows
 from adomnia.cli.census import write_census
 from adomnia.cli.init import save
@@ -101,10 +101,10 @@ def demo(count: int, folder: str | None, policy: str, serves: bool | None, form:
     with open_database(file) as database:
         ways = prepare_ways(database)
         if form == "json":
-            show.json_text(_document(database, ways, file, count))
+            terminal.json_text(_document(database, ways, file, count))
             return
         _tour(database, made, file, count)
-        _heading(show.console(), "Ask from elsewhere")
+        _heading(terminal.console(), "Ask from elsewhere")
         if ways is None:
             click.echo(MISSING)
         elif sys.stdout.isatty() if serves is None else serves:
@@ -120,9 +120,9 @@ def prepare(file: Path, count: int) -> Draft:
     for path in (file, source):
         if path.exists():
             raise QuestionError(f"{str(path)!r} is there already", "choose another --folder")
-    with show.progress(f"making up {count:,} people", count) as done:
+    with terminal.progress(f"making up {count:,} people", count) as done:
         write_census(source, count, done)
-    with show.progress("drafting the policy"):
+    with terminal.progress("drafting the policy"):
         made = draft(source, file, Wish(epsilon="4.0"))
     save(file, confirmed(made.text))
     return made
@@ -158,7 +158,7 @@ def _document(database: Database, ways: Ways | None, file: Path, count: int) -> 
 
 
 def _tour(database: Database, made: Draft, file: Path, count: int) -> None:
-    screen = show.console()
+    screen = terminal.console()
     for text in _opening(made, file, count):
         screen.print(text)
     session = database.session()
@@ -166,9 +166,9 @@ def _tour(database: Database, made: Draft, file: Path, count: int) -> None:
         _heading(screen, f"{number}. {telling.about}")
         screen.print(f"{telling.sql}\n  -- epsilon {telling.epsilon}")
         found = session.ask(telling.sql, telling.epsilon)
-        show.answer(found, screen)
+        terminal.answer(found, screen)
     _heading(screen, "What is left")
-    screen.print(show.table(HEADINGS, rows(database.budget()), [1, 2]))
+    screen.print(terminal.table(HEADINGS, rows(database.budget()), [1, 2]))
     for text in _closing(file):
         click.echo(text)  # whole: a line that is broken cannot be pasted
 

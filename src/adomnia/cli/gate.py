@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import show
 from adomnia.cli.audit.disclosure import relation, terms_of
 from adomnia.curator.audited import Coded, own_columns
 from adomnia.curator.database import Database
@@ -145,12 +144,14 @@ def _show(judged: _Judged, form: str, warning: bool) -> None:
         told = {"gate": {**facts, "found": [vars(one) for one in judged.found]}}
         click.echo(json.dumps(told, ensure_ascii=False, default=str), err=warning)
         return
-    screen = show.console(stderr=True)
+    screen = terminal.console(stderr=True)
     many = f"{len(judged.found):,} where {judged.allowed:,} are allowed"
     screen.print(f"the gate: expected disclosures of {judged.tables} tables: {many}", style="red")
     for one in sorted(judged.found, key=lambda one: -one.j)[:SHOWN]:
         group = ", ".join(f"{name} {value}" for name, value in one.group.items())
-        screen.print(show.line(f"  {group}: {one.value}, {one.j:.1f} times as common as among all"))
+        screen.print(
+            formatting.one_line(f"  {group}: {one.value}, {one.j:.1f} times as common as among all")
+        )
     if len(judged.found) > SHOWN:
         screen.print(f"  … and {len(judged.found) - SHOWN:,} more: --format json shows them")
     screen.print("  these are exact data: for your eyes only, and so is that the gate spoke")

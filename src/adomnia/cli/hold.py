@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from adomnia.cli import options, show
+from adomnia.cli import options
 from adomnia.cli.ask import read_sql
 from adomnia.curator.database import open_database
 
@@ -69,7 +69,7 @@ def key(out: str, form: str) -> None:
 
     public = write_secret(out)
     if form == "json":
-        show.json_text({"file": out, "key": public})
+        terminal.json_text({"file": out, "key": public})
     else:
         click.echo(public)
 
@@ -133,6 +133,6 @@ def ask(sql: str, policy: str, form: str, least: int, **said: Any) -> None:
     group = joint_session.open_holders(known.holders, me, policy, least=least)
     found = group.ask(read_sql(sql), **said)
     if form == "json":
-        show.json_text(found.to_json())
+        terminal.json_text(found.to_json())
     else:
-        show.answer(found, show.console())
+        terminal.answer(found, terminal.console())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from adomnia.cli import options, show
+from adomnia.cli import options
 from adomnia.curator.database import open_database
 
 __all__ = ["independence"]
@@ -32,9 +32,9 @@ def independence(
     with open_database(policy) as database:
         found = database.session(analyst).independence(first, second, epsilon)
     if form == "json":
-        show.json_text(found.to_json())
+        terminal.json_text(found.to_json())
         return
     click.echo(f"root of chi-squared {found.statistic:.3g}, with noise of scale {found.noise:.3g}")
     click.echo(f"p-value {found.p_value:.3g}: how often independent attributes look like this")
-    click.echo(f"paid {show.amounts(found.spent)}; left {show.amounts(found.remaining)}; "
+    click.echo(f"paid {formatting.amounts(found.spent)}; left {formatting.amounts(found.remaining)}; "
                f"receipt {found.receipt}")  # fmt: skip

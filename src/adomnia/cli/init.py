@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from adomnia.cli import options, show
+from adomnia.cli import options
 from adomnia.curator.draft import Column, Draft, Wish, draft
 from adomnia.errors import PolicyError
 
@@ -39,11 +39,11 @@ def init(source: str, out: str, force: bool, form: str, **known: str | int | Non
     if (known["unit"] is None) != (known["max_rows"] is None):
         raise click.UsageError("--unit and --max-rows go together")
     _free(Path(out), force)
-    with show.progress("looking at the data"):
+    with terminal.progress("looking at the data"):
         made = draft(source, out, Wish(**known))  # type: ignore[arg-type]
     save(Path(out), made.text)
     if form == "json":
-        show.json_text(_facts(made, out))
+        terminal.json_text(_facts(made, out))
     else:
         _print(made, out)
 
@@ -73,9 +73,9 @@ def _facts(made: Draft, out: str) -> dict[str, object]:
 
 
 def _print(made: Draft, out: str) -> None:
-    screen = show.console()
+    screen = terminal.console()
     rows = [(column.name, _domain(column), _state(column)) for column in made.columns]
-    screen.print(show.table(("column", "domain", ""), rows, []))
+    screen.print(terminal.table(("column", "domain", ""), rows, []))
     screen.print(f"wrote {out}; nothing can be asked yet.")
     if made.confirm:
         screen.print("Confirm what was taken from the data: " + ", ".join(made.confirm))
@@ -88,7 +88,11 @@ def _print(made: Draft, out: str) -> None:
 
 def _domain(column: Column) -> str:
     lines = [part.partition("    #")[0] for part in column.lines]
-    return show.line(", ".join(lines), 70) if lines else show.line(column.why.replace("#", ""), 70)
+    return (
+        formatting.one_line(", ".join(lines), 70)
+        if lines
+        else formatting.one_line(column.why.replace("#", ""), 70)
+    )
 
 
 def _state(column: Column) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import options, show
+from adomnia.cli import options
 from adomnia.curator.ledger_view import exact_text, list_entries, receipt, verify_ledger
 from adomnia.policy.policy import Policy, read_policy
 
@@ -42,7 +42,7 @@ def ledger(context: click.Context, verify: bool, policy: str, form: str) -> None
         context.exit(0 if _verify(read, form) else 5)
     entries = list(_described(list_entries(read, ("reserved",))))
     if form == "json":
-        show.json_text({"entries": entries})
+        terminal.json_text({"entries": entries})
     else:
         _print(entries)
 
@@ -50,12 +50,12 @@ def ledger(context: click.Context, verify: bool, policy: str, form: str) -> None
 def _verify(policy: Policy, form: str) -> bool:
     found = verify_ledger(policy)
     if form == "json":
-        show.json_text({"ok": found.ok, "count": found.count, "problems": list(found.problems)})
+        terminal.json_text({"ok": found.ok, "count": found.count, "problems": list(found.problems)})
     elif found.ok:
         click.echo(f"ok: {found.count} entries, each follows the one before")
     else:
         for problem in found.problems:
-            click.echo(f"problem: {show.line(problem)}")
+            click.echo(f"problem: {formatting.one_line(problem)}")
     return found.ok
 
 
@@ -108,24 +108,27 @@ def _print(entries: list[dict[str, Any]]) -> None:
     if not entries:
         click.echo("nothing has been asked yet")
         return
-    show.console().print(show.table(HEADINGS, map(_row, entries), [0]))
+    terminal.console().print(terminal.table(HEADINGS, map(_row, entries), [0]))
 
 
 def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
     number, at = str(entry["number"]), str(entry["at"])[:19].replace("T", " ")
     if entry["kind"] == "prior":
         cost = f"re-prices {entry['repriced']}" + (" (accepted)" if entry["accepted"] else "")
-        statement = show.line(str(entry["statement"]), SHORT)
+        statement = formatting.one_line(str(entry["statement"]), SHORT)
         return (number, at, "", "prior", cost if entry["repriced"] else "", statement)
     if entry["kind"] != "reserved":
         return (number, at, _who(entry), str(entry["kind"]), "", _about(entry))
-    cost = show.amounts({name: Fraction(value) for name, value in entry["cost"].items()})
-    who, statement = show.line(str(entry["analyst"]), 20), show.line(str(entry["statement"]), SHORT)
+    cost = formatting.amounts({name: Fraction(value) for name, value in entry["cost"].items()})
+    who, statement = (
+        formatting.one_line(str(entry["analyst"]), 20),
+        formatting.one_line(str(entry["statement"]), SHORT),
+    )
     return (number, at, who, _event(entry["event"]), cost, statement)
 
 
 def _who(entry: Mapping[str, Any]) -> str:
-    return show.line(str(entry.get("by") or entry.get("analyst") or ""), 20)
+    return formatting.one_line(str(entry.get("by") or entry.get("analyst") or ""), 20)
 
 
 def _about(entry: Mapping[str, Any]) -> str:
@@ -136,13 +139,19 @@ def _about(entry: Mapping[str, Any]) -> str:
         return "repeats " + ", ".join(f"#{number}" for number in entry["repeats"])
     if entry["kind"] == "budget":
         of = "the data" if entry["name"] is None else str(entry["name"])
-        return show.line(f"of {of}: {_allowed(entry['old'])} → {_allowed(entry['new'])}", SHORT)
+        return formatting.one_line(
+            f"of {of}: {_allowed(entry['old'])} → {_allowed(entry['new'])}", SHORT
+        )
     named = entry.get("dataset") or {}
-    return show.line(", ".join(f"{name} {value}" for name, value in named.items()), SHORT)
+    return formatting.one_line(", ".join(f"{name} {value}" for name, value in named.items()), SHORT)
 
 
 def _allowed(amounts: Mapping[str, str] | None) -> str:
-    return "none" if amounts is None else show.amounts({n: Fraction(v) for n, v in amounts.items()})
+    return (
+        "none"
+        if amounts is None
+        else formatting.amounts({n: Fraction(v) for n, v in amounts.items()})
+    )
 
 
 def _event(event: Mapping[str, Any]) -> str:

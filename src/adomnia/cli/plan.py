@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from adomnia.cli import options, show
+from adomnia.cli import options
 from adomnia.cli.ask import read_sql
 from adomnia.curator.database import open_database
 from adomnia.curator.query_plan import QueryPlan
@@ -47,7 +47,7 @@ def plan(sql: str, graph: bool, policy: str, form: str, **asked: str | float | N
     with open_database(policy) as database:
         found = database.session().plan(read_sql(sql), **asked)  # type: ignore[arg-type]
     if form == "json":
-        show.json_text(found.to_json())
+        terminal.json_text(found.to_json())
     else:
         _print(found)
 
@@ -62,7 +62,7 @@ def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | floa
     with open_graph(policy) as network:
         found = network.session().plan(question, **asked)  # type: ignore[arg-type]
     if form == "json":
-        show.json_text(found)
+        terminal.json_text(found)
         return
     bound, off = found["sensitivity"], found["margins"]["n"]
     click.echo(f"margin {'comes with the answer' if off is None else f'± {off:,}'} "
@@ -72,19 +72,23 @@ def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | floa
 
 
 def _print(found: QueryPlan) -> None:
-    screen = show.console()
+    screen = terminal.console()
     rows = [(n, _margin(value, found.margin_units[n])) for n, value in found.margins.items()]
-    screen.print(show.table(["column", f"margin ({found.confidence * 100:g} %)"], rows, [1]))
+    screen.print(terminal.table(["column", f"margin ({found.confidence * 100:g} %)"], rows, [1]))
     cells = f", {found.cells:,} cells" if found.cells > 1 else ""
-    screen.print(f"it would cost {show.amounts(found.spent)} ({found.mechanism} noise{cells})")
+    screen.print(
+        f"it would cost {formatting.amounts(found.spent)} ({found.mechanism} noise{cells})"
+    )
     for step in found.to_json()["measurements"]:
-        bound = f"{step['norm']} sensitivity {show.amount(Fraction(step['value']))}"
+        bound = f"{step['norm']} sensitivity {formatting.amount(Fraction(step['value']))}"
         tight = "" if step["exact"] else " at most"
-        screen.print(f"{step['measurement']}: {bound}{tight}, {show.line(step['argument'])}")
+        screen.print(
+            f"{step['measurement']}: {bound}{tight}, {formatting.one_line(step['argument'])}"
+        )
     for name, rivals in found.quantiles.items():
-        screen.print(f"{show.line(name)}: {_compared(rivals)}")
+        screen.print(f"{formatting.one_line(name)}: {_compared(rivals)}")
     for name, worth in found.worth.items():
-        screen.print(f"{show.line(name)}: {_worth(worth)}")
+        screen.print(f"{formatting.one_line(name)}: {_worth(worth)}")
     if found.row_level.get("ratio") is not None:
         screen.print(_against_rows(found))
     screen.print("nothing was spent")
@@ -119,7 +123,7 @@ def _against_rows(found: QueryPlan) -> str:
     unit, ratio = found.row_level["unit"], found.row_level["ratio"]
     most = "up to " if len(found.steps) > 1 else ""
     return (
-        f"protecting all rows of one {show.line(unit)}: margins are {most}{ratio:.3g} times "
+        f"protecting all rows of one {formatting.one_line(unit)}: margins are {most}{ratio:.3g} times "
         "those of protecting single rows"
     )
 

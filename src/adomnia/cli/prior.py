@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from adomnia.cli import options, show
+from adomnia.cli import options
 from adomnia.cli.ask import read_sql
 from adomnia.curator.database import open_database
 from adomnia.curator.determined_cells import DeterminedCells
@@ -56,7 +56,7 @@ def add(sql: str, policy: str, form: str, **said: Any) -> None:
         budget = database.policy.budget
         before, after = budget.spent(found.before), budget.spent(found.after)
     if form == "json":
-        show.json_text({
+        terminal.json_text({
             "before": {name: str(value) for name, value in before.items()},
             "after": {name: str(value) for name, value in after.items()},
             "repriced": found.repriced,
@@ -67,8 +67,8 @@ def add(sql: str, policy: str, form: str, **said: Any) -> None:
     if found.repriced:
         one = found.repriced == 1
         many = "1 earlier answer costs" if one else f"{found.repriced} earlier answers cost"
-        click.echo(f"{many} more now: spent {show.amounts(before)} becomes "
-                   f"{show.amounts(after)}")  # fmt: skip
+        click.echo(f"{many} more now: spent {formatting.amounts(before)} becomes "
+                   f"{formatting.amounts(after)}")  # fmt: skip
     else:
         click.echo("no earlier answer costs more than it did")
     if found.accepted:
@@ -96,12 +96,12 @@ def confirm(policy: str, form: str) -> None:
         wrong = database.confirm_priors() if some else None
     if wrong is not None:
         raise CheckError(
-            f"not confirmed: {show.line(wrong)}",
+            f"not confirmed: {formatting.one_line(wrong)}",
             "questions stay refused; put back the data that the release is about, or begin a new "
             "table, policy and ledger for data that have grown",
         )
     if form == "json":
-        show.json_text({"confirmed": some})
+        terminal.json_text({"confirmed": some})
     elif some:
         click.echo("confirmed: what was released exactly holds for the data as they are now")
     else:
@@ -122,7 +122,7 @@ def list_priors(policy: str, form: str) -> None:
     with open_database(policy) as database:
         found = database.priors()
     if form == "json":
-        show.json_text(found.to_json())
+        terminal.json_text(found.to_json())
     elif not found.releases:
         click.echo("nothing was registered as released exactly")
     else:
@@ -130,8 +130,8 @@ def list_priors(policy: str, form: str) -> None:
 
 
 def _print(found: DeterminedCells) -> None:
-    screen = show.console()
-    screen.print(show.table(HEADINGS, map(_row, found.releases), [0, 3]))
+    screen = terminal.console()
+    screen.print(terminal.table(HEADINGS, map(_row, found.releases), [0, 3]))
     fixed = found.determined
     if found.cells is None:
         screen.print("they span too many cells to look at each")
@@ -144,7 +144,9 @@ def _print(found: DeterminedCells) -> None:
             style="bold red",
         )
         for name, count in fixed[:MOST]:
-            screen.print(f"  {show.line(name)}" + ("" if count is None else f": {count:,}"))
+            screen.print(
+                f"  {formatting.one_line(name)}" + ("" if count is None else f": {count:,}")
+            )
         if len(fixed) > MOST:
             screen.print(f"  … and {len(fixed) - MOST:,} more: --format json shows them")
 
@@ -160,5 +162,5 @@ def _row(release: dict[str, Any]) -> tuple[str, ...]:
         str(release["at"])[:19].replace("T", " "),
         numbers,
         str(release["repriced"]) + (" (accepted)" if release["accepted"] else ""),
-        show.line(str(release["sql"]), 60),
+        formatting.one_line(str(release["sql"]), 60),
     )

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from adomnia.cli import options, show
+from adomnia.cli import options
 from adomnia.cli.gate import pass_gate
 from adomnia.curator.database import open_database
 from adomnia.curator.releases.release import CONSISTENT, METHODS, Publication, ReleasePlan, named
 from adomnia.curator.releases.release_folder import refuse_taken, write_folder
 from adomnia.errors import QuestionError
-from adomnia.report.released import released_page
+from adomnia.present.release_page import release_page
 
 __all__ = ["release"]
 
@@ -72,9 +72,9 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
         if only_plan or out is None:
             _print_plan(planned, form)
             return
-        with show.progress("making the tables", total=1) as bar:
+        with terminal.progress("making the tables", total=1) as bar:
             made = database.release(planned, analyst=analyst, progress=_watch(bar))
-    write_folder(made, out, microdata=microdata, pages={"index.html": released_page(made)})
+    write_folder(made, out, microdata=microdata, pages={"index.html": release_page(made)})
     _print_made(made, out, form)
 
 
@@ -98,15 +98,15 @@ def _watch(advance: Callable[[float], None]) -> Callable[[str, float], None]:
 def _print_plan(planned: ReleasePlan, form: str) -> None:
     facts = planned.to_json()
     if form == "json":
-        show.json_text(facts)
+        terminal.json_text(facts)
         return
-    screen = show.console()
+    screen = terminal.console()
     shown = sorted(planned.deviations.items(), key=lambda pair: (len(pair[0]), pair[0]))[:40]
     rows = [
         (named(planned.workload, s), f"{planned.workload.cells(s):,}", f"{d:,.1f}")
         for s, d in shown
     ]
-    screen.print(show.table(["table", "cells", "expected error of a cell"], rows, [1, 2]))
+    screen.print(terminal.table(["table", "cells", "expected error of a cell"], rows, [1, 2]))
     screen.print(f"{facts['marginals']:,} tables, {facts['cells']:,} cells; {facts['mechanism']}")
     screen.print("nothing was spent")
 
@@ -116,10 +116,10 @@ def _print_made(made: Publication, out: str, form: str) -> None:
     if form == "json":
         facts = {"folder": out, "receipt": made.receipt, "marginals": len(workload.marginals)}
         left = {name: str(value) for name, value in made.remaining.items()}
-        show.json_text({**facts, "remaining": left, "notes": list(made.notes)})
+        terminal.json_text({**facts, "remaining": left, "notes": list(made.notes)})
         return
-    screen = show.console()
+    screen = terminal.console()
     screen.print(f"{len(workload.marginals):,} tables are in {out}; open {out}/index.html")
-    screen.print(f"left {show.amounts(made.remaining)}; receipt {made.receipt}")
+    screen.print(f"left {formatting.amounts(made.remaining)}; receipt {made.receipt}")
     for note in made.notes:
         screen.print(f"note: {note}")

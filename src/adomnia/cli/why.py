@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from adomnia.cli import options, show
+from adomnia.cli import options
 from adomnia.errors import QuestionError
 
 __all__ = ["find_notes", "why"]
@@ -50,16 +50,16 @@ def _list(notes: dict[str, Path], form: str) -> None:
     rows = [(name, _title(note), note.parent.name) for name, note in notes.items()]
     if form == "json":
         keys = ("name", "title", "room")
-        show.json_text({"notes": [dict(zip(keys, row, strict=True)) for row in rows]})
+        terminal.json_text({"notes": [dict(zip(keys, row, strict=True)) for row in rows]})
     else:
-        show.console().print(show.table(("name", "what it is about", "room"), rows, []))
+        terminal.console().print(terminal.table(("name", "what it is about", "room"), rows, []))
 
 
 def _print(name: str, note: Path, form: str) -> None:
     text = note.read_text("utf-8")
-    screen = show.console()
+    screen = terminal.console()
     if form == "json":
-        show.json_text({"name": note.stem, "title": _title(note), "text": text})
+        terminal.json_text({"name": note.stem, "title": _title(note), "text": text})
     elif screen.is_terminal:
         from rich.markdown import Markdown  # noqa: PLC0415 (slow)
 

@@ -6,9 +6,9 @@ import re
 from fractions import Fraction
 
 from adomnia.errors import QuestionError
-from adomnia.server.console.charts import Bar, bar_chart, stairs
+from adomnia.present.drawing.bars import Bar, bar_chart, stairs
+from adomnia.present.formatting import amount, amounts, value
 from adomnia.server.console.views.pointer import pointer
-from adomnia.server.console.words import amount, amounts, value
 
 
 def test_pointers_stay_within_a_long_line():

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from adomnia.cli import attacked, options, show
+from adomnia.cli import attacked, options
 from adomnia.curator.audited import exact_counts
 from adomnia.curator.database import Database
 from adomnia.curator.rehearsed import counting, rehearsal
@@ -55,7 +55,7 @@ def averaging(condition: str, repeats: int | None, same: bool, form: str, **how:
     planned = repeats or min(MOST_REPEATS, repeats_needed(float(price)))
     with (
         rehearsal(how["policy"], how["spend"]) as database,
-        show.progress("asking", planned) as bar,
+        terminal.progress("asking", planned) as bar,
     ):
         _counts(database, [condition])
         words = None if same else reworded(database.desk)

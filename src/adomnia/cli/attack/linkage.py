@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import attacked, options, show
+from adomnia.cli import attacked, options
 from adomnia.curator.audited import read_columns
 from adomnia.errors import QuestionError
 
@@ -45,7 +45,7 @@ def uniqueness(file: str, quasi: str, sensitive: str | None, names: bool, **how:
         raise QuestionError("the sensitive column cannot be known", "leave it out of --quasi")
     if not data.num_rows:
         raise QuestionError("the file has no rows", "give a file with people")
-    with show.progress("counting"):
+    with terminal.progress("counting"):
         found = attack(data, known, sensitive, names, how["time_limit"])
     if how["form"] == "text":
         rows = [
@@ -53,7 +53,7 @@ def uniqueness(file: str, quasi: str, sensitive: str | None, names: bool, **how:
             for one in found.details["columns"]
         ]
         headings = ["column", "values", "alone without it"]
-        show.console().print(show.table(headings, rows, [1, 2]))
+        terminal.console().print(terminal.table(headings, rows, [1, 2]))
     attacked.tell(found, how["form"], names)
 
 
@@ -94,7 +94,7 @@ def linkage(published: str, known: str, form: str, **told: Any) -> None:
             if name not in data.column_names:
                 hint = "it has: " + ", ".join(data.column_names[:30])
                 raise QuestionError(f"{file!r} has no column {name[:60]!r}", hint)
-    with show.progress("linking"):
+    with terminal.progress("linking"):
         if told["probable"] or off:
             columns = [Shared(name, off.get(name, 0.0)) for name in on]
             how = Weighing(told["confidence"], names=told["names"])
@@ -131,7 +131,7 @@ def intersection(files: Sequence[str], quasi: str, form: str, **told: Any) -> No
         Release(read_columns(file, wanted), known, told["sensitive"], told["person"])
         for file in files
     ]
-    with show.progress("intersecting"):
+    with terminal.progress("intersecting"):
         found = attack(releases, told["names"], told["time_limit"])
     attacked.tell(found, form, told["names"])
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from adomnia.cli import attacked, options, show
+from adomnia.cli import attacked, options
 from adomnia.errors import QuestionError
 
 __all__ = ["network"]
@@ -44,7 +44,7 @@ def network(file: str, form: str, **told: Any) -> None:
 
     published = Network.of(_edges(file))
     how = {name: told[name] for name in ("trials", "seed", "time_limit")}
-    with show.progress("attacking"):
+    with terminal.progress("attacking"):
         if told["friends"]:
             who = Coalition(told["friends"], told["counts"], told["names"])
             found = passive(published, who, **how)

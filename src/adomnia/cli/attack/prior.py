@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import attacked, options, show
+from adomnia.cli import attacked, options
 from adomnia.curator.database import open_database
 from adomnia.errors import QuestionError
 
@@ -39,19 +39,19 @@ def prior(chain: str | None, policy: str, form: str, **how: Any) -> None:
     epsilon = float(attacked.amount(how.pop("epsilon")))
     found = _on_chain(chain, epsilon, how) if chain else _on_policy(policy, epsilon, how)
     if form == "json":
-        show.json_text(found.to_json())
+        terminal.json_text(found.to_json())
         return
-    screen = show.console()
+    screen = terminal.console()
     if chain:
         rows = [
             (f"{point['k']:,}", *(_share(point[when]["value"]) for when in ("before", "after")))
             for point in found.details["curve"]
         ]
         headings = ["cells", "whole table rebuilt", "with accounting"]
-        screen.print(show.table(headings, rows, [0, 1, 2]))
+        screen.print(terminal.table(headings, rows, [0, 1, 2]))
     else:
         _print_policy(found)
-    screen.print(show.line(found.claim))
+    screen.print(formatting.one_line(found.claim))
     if not found.complete:
         screen.print(attacked.LATE, style="yellow")
 
@@ -75,13 +75,13 @@ def _on_policy(policy: str, epsilon: float, how: dict[str, Any]) -> Finding:
 
     with open_database(policy) as database:
         system, bound = database.public_cells()
-    with show.progress("attacking"):
+    with terminal.progress("attacking"):
         return prior_leak(system, epsilon, sensitivity=bound, **how)
 
 
 def _print_policy(found: Finding) -> None:
     facts = found.details
-    screen = show.console()
+    screen = terminal.console()
     screen.print(f"{facts['cells']:,} cells, of which {facts.get('determined', 0):,} follow from "
                  "the exact releases alone")  # fmt: skip
     rows = [
@@ -90,7 +90,7 @@ def _print_policy(found: Finding) -> None:
         if facts.get(when)
     ]
     headings = ["noise", "cells rebuilt exactly", "whole table rebuilt"]
-    screen.print(show.table(headings, rows, [1, 2]))
+    screen.print(terminal.table(headings, rows, [1, 2]))
 
 
 def _share(value: float) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import attacked, options, show
+from adomnia.cli import attacked, options
 from adomnia.curator.audited import read_columns
 from adomnia.errors import QuestionError
 
@@ -55,7 +55,7 @@ def ratings(file: str, form: str, **told: Any) -> None:
     published = _read(file, told)
     how = {"seed": told["seed"], "time_limit": told["time_limit"]}
     about = {name: told[name] for name in ("day_error", "targets", "names")}
-    with show.progress("looking"):
+    with terminal.progress("looking"):
         if told["facts"]:
             dated = published.day is not None
             found = scoreboard(published, Hunt(told["facts"], told["wrong"], dated, **about), **how)
@@ -73,7 +73,7 @@ def ratings(file: str, form: str, **told: Any) -> None:
             for one in found.details["curve"]
         ]
         headings = ["known ratings", "days", "named rightly", "wrongly", "named though absent"]
-        show.console().print(show.table(headings, rows, [2, 3, 4]))
+        terminal.console().print(terminal.table(headings, rows, [2, 3, 4]))
     attacked.tell(found, form, told["names"])
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import attacked, options, show
+from adomnia.cli import attacked, options
 from adomnia.curator.audited import people_of
 from adomnia.curator.database import Database
 from adomnia.curator.rehearsed import TARGET, made_up, rehearsal, subset_counting
@@ -64,13 +64,13 @@ def reconstruct(form: str, **told: Any) -> None:
     if form == "json":
         extra = ("refused", "spent", "ceiling", "curve")
         more = {key: found.details[key] for key in extra if key in found.details}
-        show.json_text({**figures(found), **more})
+        terminal.json_text({**figures(found), **more})
         return
     attacked.tell(found, form)
     if "ceiling" in found.details:
         click.echo(
             f"  nobody can expect more than {found.details['ceiling']:.1%} of fair bits at epsilon "
-            f"{show.amount(found.details['spent'])} in all"
+            f"{formatting.amount(found.details['spent'])} in all"
         )
 
 
@@ -83,7 +83,7 @@ def _made_up_answers(told: dict[str, Any]) -> Finding:
             option = "people" if name == "column" else name
             raise QuestionError(f"--{option} needs --epsilon", "with --noise nobody is asked")
     n, noise, seed, limit = told["people"] or 512, told["noise"], told["seed"], told["time_limit"]
-    with show.progress("attacking"):
+    with terminal.progress("attacking"):
         if told["fourier"]:
             return hadamard(n, noise, seed, limit)
         if n > MOST_PEOPLE:
@@ -211,7 +211,7 @@ def decoding(people: int, ratio: float, rho: str, form: str, **how: Any) -> None
     shares = attacked.numbers(rho, "--rho")
     questions = "signs" if how.pop("signs") else "gaussian"
     channel = Channel(people, ratio, questions, noise=how.pop("noise"))  # type: ignore[arg-type]
-    with show.progress("attacking"):
+    with terminal.progress("attacking"):
         found = decoding_curve(channel, shares, **how)
     if form == "json":
         attacked.tell(found, form)
@@ -221,5 +221,5 @@ def decoding(people: int, ratio: float, rho: str, form: str, **how: Any) -> None
         for row in found.details["curve"]
     ]
     headings = ["arbitrary share", "by", "whole column came back", "bits right"]
-    show.console().print(show.table(headings, rows, [0, 2, 3]))
+    terminal.console().print(terminal.table(headings, rows, [0, 2, 3]))
     attacked.tell(found, form)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import attacked, options, show
+from adomnia.cli import attacked, options
 from adomnia.curator.audited import read_columns
 from adomnia.errors import QuestionError
 
@@ -49,7 +49,7 @@ def microdata(tables: Sequence[str], form: str, **told: Any) -> None:
 
     cells, counted = _read(tables)
     truth = None if told["truth"] is None else _records(told["truth"], cells)
-    with show.progress("searching"):
+    with terminal.progress("searching"):
         if told["noise"]:
             noisy = [Noisy(names, counts, told["noise"]) for names, counts in counted]
             found = best_guess(cells, noisy, told["time_limit"], truth)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import attacked, options, show
+from adomnia.cli import attacked, options
 from adomnia.errors import QuestionError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def claim(mechanism: str, samples: int, confidence: float, form: str, **told: An
     from adomnia.audit.claim import refute  # noqa: PLC0415 (needs SciPy: slow to import)
 
     subject = _subject(mechanism, told)
-    with show.progress("sampling"):
+    with terminal.progress("sampling"):
         found = refute(subject, samples, confidence, told["time_limit"])
     attacked.tell(found, form)
     if found.details["verdict"] == "violated":

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import attacked, options, show
+from adomnia.cli import attacked, options
 from adomnia.curator.audited import Coded, coded_file, own_columns
 from adomnia.curator.rehearsed import rehearsal
 from adomnia.errors import MachineryError, QuestionError
 from adomnia.policy.policy import Audit, Policy
-from adomnia.report.curves import standalone
-from adomnia.report.disclosed import disclosure_plot
+from adomnia.present.curves import standalone
+from adomnia.present.disclosure_plot import disclosure_plot
 
 if TYPE_CHECKING:
     from adomnia.audit.disclosure import DisclosureReport, Terms
@@ -64,7 +64,7 @@ def disclosure(form: str, **told: Any) -> None:
         attacked.amount(text)
     if told["plot"] and Path(told["plot"]).suffix != ".svg":
         raise QuestionError("a plot is an SVG file", "for example --plot disclosure.svg")
-    with show.progress("counting"):
+    with terminal.progress("counting"):
         coded, public, sensitive, terms = _given(told)
         report = disclosures(coded.codes, coded.domains, public, sensitive, epsilons, terms)
     if told["plot"]:
@@ -72,7 +72,7 @@ def disclosure(form: str, **told: Any) -> None:
     if form == "json":
         more = _found(report) if told["names"] else {}
         facts = {"rows": coded.rows, "public": public, "sensitive": sensitive, **_said(terms)}
-        show.json_text({**report.to_json(), **facts, **more})
+        terminal.json_text({**report.to_json(), **facts, **more})
         return
     _print(report, told["names"])
 
@@ -136,7 +136,7 @@ def _found(report: DisclosureReport) -> dict[str, Any]:
 
 
 def _print(report: DisclosureReport, names: bool) -> None:
-    screen = show.console()
+    screen = terminal.console()
     levels = list(zip(*report.readings.values(), strict=True))
     rows = [
         (
@@ -147,7 +147,7 @@ def _print(report: DisclosureReport, names: bool) -> None:
         for level in levels
     ]
     headings = ["epsilon", *(READINGS[name] for name in report.readings), "error of the tables"]
-    screen.print(show.table(headings, rows, range(len(headings))))
+    screen.print(terminal.table(headings, rows, range(len(headings))))
     terms = report.terms
     screen.print(
         f"disclosed: at least {float(terms.kj):g} times as common in the group as among all, "
@@ -162,7 +162,7 @@ def _print(report: DisclosureReport, names: bool) -> None:
         for one in found[0].found[:SHOWN]:
             group = ", ".join(f"{name} {value}" for name, value in one.group.items())
             line = f"  {group}: {one.value} ({one.j:.1f} times, seen with {one.closeness:.0%})"
-            screen.print(show.line(line))
+            screen.print(formatting.one_line(line))
         if len(found[0].found) > SHOWN:
             more = len(found[0].found) - SHOWN
             screen.print(f"  … and {more:,} more: --format json shows them")

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from adomnia.cli import attacked, options, show
+from adomnia.cli import attacked, options
 from adomnia.cli.audit.claim import claim
 from adomnia.cli.audit.disclosure import disclosure
 from adomnia.cli.audit.influence import influence
 from adomnia.cli.audit.whole import Case, examine
 from adomnia.curator.releases.release_folder import refuse_taken
 from adomnia.errors import QuestionError
-from adomnia.report.audited import Audited, write_audit
+from adomnia.present.audit_page import AuditReport, write_audit
 
 __all__ = ["audit"]
 
@@ -55,21 +55,21 @@ def audit(context: click.Context, /, out: str | None, form: str, **told: Any) ->
     _print(made, out, form)
 
 
-def _print(made: Audited, out: str, form: str) -> None:
+def _print(made: AuditReport, out: str, form: str) -> None:
     colours = made.colours()
     if form == "json":
         found = [
             {"attack": one.attack, "colour": colour, "claim": one.claim}
             for one, colour in zip(made.findings, colours, strict=True)
         ]
-        show.json_text({"folder": out, "verdict": made.verdict(), "findings": found})
+        terminal.json_text({"folder": out, "verdict": made.verdict(), "findings": found})
         return
-    screen = show.console()
+    screen = terminal.console()
     for one, colour in zip(made.findings, colours, strict=True):
         style = {"green": "green", "amber": "yellow", "red": "red"}[colour]
-        screen.print(f"{colour:<6} {show.line(one.claim)}", style=style)
+        screen.print(f"{colour:<6} {formatting.one_line(one.claim)}", style=style)
     for name, reason in made.skipped:
-        screen.print(f"       not looked at: {name} ({show.line(reason)})")
+        screen.print(f"       not looked at: {name} ({formatting.one_line(reason)})")
     if made.names:
         screen.print("the report names groups and exact values: keep it with the data", style="red")
     screen.print(f"the report is in {out}; open {out}/index.html")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from adomnia.cli import attacked, options, show
+from adomnia.cli import attacked, options
 from adomnia.errors import QuestionError
 
 __all__ = ["influence"]
@@ -43,7 +43,7 @@ def influence(model: str, runs: int, form: str, **told: Any) -> None:
 
     settings = dict(_setting(text) for text in told["settings"])
     reached = 0
-    with show.progress("growing networks", runs) as bar:
+    with terminal.progress("growing networks", runs) as bar:
 
         def watch(done: int, _: int) -> None:
             nonlocal reached
@@ -62,7 +62,7 @@ def influence(model: str, runs: int, form: str, **told: Any) -> None:
             **settings,
         )
     if form == "json":
-        show.json_text(report.to_json())
+        terminal.json_text(report.to_json())
         return
     facts = report.to_json()
     rows = [
@@ -70,9 +70,9 @@ def influence(model: str, runs: int, form: str, **told: Any) -> None:
         for name, key in (("without the edge", "without"), ("with it", "with"),
                           ("difference", "difference"))
     ]  # fmt: skip
-    screen = show.console()
+    screen = terminal.console()
     screen.print(
-        show.table(["edges that cross at the end", "mean", "standard error"], rows, [1, 2])
+        terminal.table(["edges that cross at the end", "mean", "standard error"], rows, [1, 2])
     )
     attacked.tell(report.finding(), form)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adomnia.cli import show
 from adomnia.cli.attack.asked import limited, reworded
 from adomnia.cli.attack.reconstruct import through_the_door
 from adomnia.cli.audit.disclosure import relation, terms_of
@@ -159,11 +158,11 @@ def _disclosed(case: Case, database: Database) -> Iterator[Finding]:
     if not public or not sensitive:
         raise Skip("say what is public and what is sensitive: --public A,B --sensitive S")
     budget = _budget(database)
-    epsilons = [show.amount(one) for one in sorted({budget, *EPSILONS}, reverse=True)]
+    epsilons = [formatting.amount(one) for one in sorted({budget, *EPSILONS}, reverse=True)]
     terms = terms_of(audit, relation(database.policy), reading="both", names=case.names)
     coded = own_columns(database.desk, [*public, sensitive])
     report = disclosures(coded.codes, coded.domains, public, sensitive, epsilons, terms)
-    chosen = show.amount(budget)
+    chosen = formatting.amount(budget)
     found = report.finding(chosen, "pair")
     more: dict[str, Any] = {"chosen": chosen, "public": [*public], "sensitive": sensitive}
     if case.names:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adomnia.cli import show
 from adomnia.cli.audit.steps import STEPS, Case, Skip
 from adomnia.curator.rehearsed import rehearsal
 from adomnia.errors import AdomniaError
-from adomnia.report.audited import Audited
+from adomnia.present.audit_page import AuditReport
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding
@@ -16,11 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["Case", "examine"]
 
 
-def examine(case: Case) -> Audited:
+def examine(case: Case) -> AuditReport:
     """Run every step; a step that cannot be made is listed with the reason."""
     findings: list[Finding] = []
     skipped: list[tuple[str, str]] = []
-    with rehearsal(case.policy) as database, show.progress("auditing", len(STEPS)) as bar:
+    with rehearsal(case.policy) as database, terminal.progress("auditing", len(STEPS)) as bar:
         spent, released = database.budget()["data"]["spent"], database.desk.public()[0]
         for name, step in STEPS:
             try:
@@ -33,7 +32,7 @@ def examine(case: Case) -> Audited:
                 skipped.append((name, f"{error.message}. {error.hint}".strip()))
             bar(1)
         told = database.policy
-    return Audited(told, tuple(findings), tuple(skipped), case.names, spent, released)
+    return AuditReport(told, tuple(findings), tuple(skipped), case.names, spent, released)
 
 
 def _named(case: Case, step: str) -> bool:

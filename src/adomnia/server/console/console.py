@@ -17,8 +17,8 @@ from adomnia.errors import AdomniaError, MachineryError, NotAllowedError
 from adomnia.server.console.chain_check import ChainCheck
 from adomnia.server.console.gauges import Gauge, own_gauge
 from adomnia.server.console.jobs import Jobs
-from adomnia.server.console.look import Look
 from adomnia.server.console.sessions import LONGEST, BrowserSessions
+from adomnia.server.console.templating import ConsoleTemplates
 
 if TYPE_CHECKING:
     from adomnia.server.accounts import Person
@@ -84,7 +84,9 @@ class PageContext:
             "token": self.console.sessions.token(self.name),
             "path": self.request.url.path,
         }
-        return Response(self.console.look.page(template, facts), status, media_type="text/html")
+        return Response(
+            self.console.templates.page(template, facts), status, media_type="text/html"
+        )
 
     async def _gauge(self) -> Gauge | None:
         if self.someone is None:
@@ -110,7 +112,7 @@ class Console:
         self.sessions = BrowserSessions()
         self.jobs = Jobs(service)
         self.chain_check = ChainCheck(service)
-        self.look = Look()
+        self.templates = ConsoleTemplates()
 
     def get(self, path: str, view: View, *, private: bool = True) -> Route:
         """A page to be read."""

@@ -8,8 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from adomnia.curator.access import CURATOR
-from adomnia.server.console import words
-from adomnia.server.console.charts import meter
+from adomnia.present.drawing.bars import meter
 from adomnia.server.console.ledger_lines import asker, history
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def _unlisted(service: Service) -> str:
         if name not in policy.analysts
     }
     most = sorted((name for name in spent if spent[name]), key=lambda name: (-spent[name], name))
-    said = [f"{words.amount(spent[name])} by {_known(name)}" for name in most[:MOST_NAMED]]
+    said = [f"{formatting.amount(spent[name])} by {_known(name)}" for name in most[:MOST_NAMED]]
     more = len(most) - MOST_NAMED
     return ", ".join([*said, f"the rest by {more} more"] if more > 0 else said)
 
@@ -96,8 +95,8 @@ def _known(name: str) -> str:
 def _gauge(name: str, about: str, budget: Budget | None, state: Mapping[str, str]) -> Gauge:
     spent, left = Fraction(state["spent"]), Fraction(state["remaining"])
     whole = spent + left if budget is None else budget.rho or budget.epsilon or Fraction(0)
-    symbol = words.SYMBOLS[state["unit"]]
-    said = f"{symbol} {words.amount(spent)} of {words.amount(whole)} spent"
+    symbol = formatting.SYMBOLS[state["unit"]]
+    said = f"{symbol} {formatting.amount(spent)} of {formatting.amount(whole)} spent"
     drawing = meter(float(spent), float(whole), f"Budget: {name}", said)
-    return Gauge(name, about, symbol, words.amount(whole), words.amount(spent), words.amount(left),
+    return Gauge(name, about, symbol, formatting.amount(whole), formatting.amount(spent), formatting.amount(left),
                  drawing)  # fmt: skip

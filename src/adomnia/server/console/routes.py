@@ -32,7 +32,7 @@ def routes(service: Service) -> list[BaseRoute]:
     console = Console(service)
     get, post = console.get, console.post
     return [
-        console.look.static(),
+        console.templates.static(),
         get("/sign-in", sign_in.show, private=False),
         post("/sign-in", sign_in.receive, private=False),
         post("/sign-out", sign_in.leave),

@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from adomnia.report.promised import promised
+from adomnia.present.promise import promised
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open
 from adomnia.schema.table import Attribute, PublicTable, Table
 from adomnia.server.http.error_responses import as_json

@@ -13,11 +13,10 @@ from adomnia.curator.answers.answer import Answer
 from adomnia.curator.answers.answer_shape import without_data
 from adomnia.curator.session import NOTHING, REPEATED
 from adomnia.errors import AdomniaError, QuestionError
-from adomnia.server.console import words
-from adomnia.server.console.charts import MOST_BARS, Bar, bar_chart
+from adomnia.present.csv_export import sheet
+from adomnia.present.drawing.bars import MOST_BARS, Bar, bar_chart
 from adomnia.server.console.console import PageContext
 from adomnia.server.console.ledger_lines import LedgerLine, asker, lines
-from adomnia.server.console.sheets import sheet
 from adomnia.server.http.error_responses import MissingError
 
 __all__ = ["show", "show_again", "table"]
@@ -137,10 +136,10 @@ def _cells(answer: Answer, place: int) -> list[Cell]:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         in_rows = answer.margin_units.get(name) == "rows"
         if margin is None or not (is_number or in_rows):
-            cells.append(Cell(words.value(value), is_number=is_number))
+            cells.append(Cell(formatting.value(value), is_number=is_number))
             continue
-        size = words.number(margin, words.digits(margin))
-        text = words.value(value, None if in_rows else margin)
+        size = formatting.number(margin, formatting.digits(margin))
+        text = formatting.value(value, None if in_rows else margin)
         cells.append(Cell(text, f"± {size} rows" if in_rows else f"± {size}", is_number))
     return cells
 
@@ -163,12 +162,12 @@ def _bars(answer: Answer, column: int, named: list[int]) -> list[Bar]:
         value = row[column]
         if not _is_drawable(value):
             continue
-        label = ", ".join(words.value(row[i]) for i in named) or f"row {place + 1}"
+        label = ", ".join(formatting.value(row[i]) for i in named) or f"row {place + 1}"
         in_rows = answer.margin_units.get(name) == "rows"  # along another axis than the value
         margin = None if in_rows else answer.margins[name][place]
-        said = words.value(value, margin)
+        said = formatting.value(value, margin)
         if margin is not None:
-            said += f" ± {words.number(margin, words.digits(margin))}"
+            said += f" ± {formatting.number(margin, formatting.digits(margin))}"
         bars.append(Bar(label, float(value), margin if _is_drawable(margin) else None, said))
     return bars
 

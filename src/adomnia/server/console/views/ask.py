@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
 from adomnia.errors import AdomniaError, QuestionError
-from adomnia.server.console import words
 from adomnia.server.console.console import PageContext
 from adomnia.server.console.gauges import currency
 from adomnia.server.console.jobs import Job
@@ -142,7 +141,7 @@ def _facts(service: Service, person: Person) -> dict[str, Any]:
     return {
         "unit": unit,
         "left": left,
-        "usual": words.amount(usual).removeprefix("about "),
+        "usual": formatting.amount(usual).removeprefix("about "),
         "listings": listings(service.database),
         "examples": examples(service.database),
         "recent": own[: -RECENT - 1 : -1],

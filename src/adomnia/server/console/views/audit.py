@@ -16,9 +16,9 @@ from starlette.responses import Response
 
 from adomnia.audit.finding import Finding, Rate
 from adomnia.errors import QuestionError
-from adomnia.report.audited import TITLES, WORDS
-from adomnia.report.findings import COLOURS, NAMING, measured
-from adomnia.report.plots import plot
+from adomnia.present.audit_page import TITLES, WORDS
+from adomnia.present.finding_plots import plot
+from adomnia.present.findings import COLOURS, NAMING, measured
 
 if TYPE_CHECKING:
     from adomnia.policy.policy import Policy

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from adomnia.server.console import words
-from adomnia.server.console.charts import stairs
+from adomnia.present.drawing.bars import stairs
 from adomnia.server.console.gauges import currency, gauges
 from adomnia.server.console.ledger_lines import SpendingStep, history
 
@@ -40,7 +39,7 @@ def _facts(service: Service, person: Person) -> dict[str, Any]:
         "steps": steps[: -MOST_ROWS - 1 : -1],
         "more": max(0, len(steps) - MOST_ROWS),
         "plot": _plot(steps, budget, limited) if steps else "",
-        "symbol": words.SYMBOLS[currency(budget)],
+        "symbol": formatting.SYMBOLS[currency(budget)],
     }
 
 
@@ -51,6 +50,6 @@ def _plot(steps: list[SpendingStep], budget: Budget, limited: bool) -> str:
     points = [(datetime.fromisoformat(step.at).timestamp(), float(step.spent)) for step in kept]
     whole = float(budget.rho or budget.epsilon or 0)
     high = max(whole if limited else 0.0, *(spent for _, spent in points))
-    ends = (words.moment(steps[0].at), words.moment(steps[-1].at))
+    ends = (formatting.moment(steps[0].at), formatting.moment(steps[-1].at))
     title = "what was spent by then, after each question; times are UTC"
     return stairs(points, high, "the whole budget" if limited else "", ends, title)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adomnia.server.console import words
-
 if TYPE_CHECKING:
     from adomnia.server.accounts import Person
     from adomnia.server.service import Service
@@ -44,12 +42,16 @@ def expected(service: Service, person: Person, sql: str, said: Mapping[str, Any]
     margins = tuple((n, _margin(m, units[n] == "rows")) for n, m in forecast.margins.items())
     shown = f"{100 * forecast.confidence:g} %"
     return Expectation(
-        words.amounts(forecast.spent), words.amounts(after), not over, shown, margins
+        formatting.symbol_amounts(forecast.spent),
+        formatting.symbol_amounts(after),
+        not over,
+        shown,
+        margins,
     )
 
 
 def _margin(margin: float | None, is_rank: bool) -> str:
     if margin is None:
         return "comes with the answer: it depends on how many rows there are"
-    size = words.number(margin, words.digits(margin))
+    size = formatting.number(margin, formatting.digits(margin))
     return f"± {size} rows in rank" if is_rank else f"± {size}"

@@ -9,9 +9,8 @@ from urllib.parse import urlencode
 
 from starlette.responses import JSONResponse, Response
 
-from adomnia.server.console import words
+from adomnia.present.csv_export import sheet
 from adomnia.server.console.ledger_lines import KINDS, LedgerLine, lines, visible
-from adomnia.server.console.sheets import sheet
 
 if TYPE_CHECKING:
     from adomnia.server.accounts import Person
@@ -81,7 +80,10 @@ async def show(context: PageContext) -> Response:
 async def as_csv(context: PageContext) -> Response:
     """What the search finds, as CSV."""
     found = await _found(context)
-    rows = [[words.amounts(v) if name == "cost" else v for name, v in _row(line)] for line in found]
+    rows = [
+        [formatting.symbol_amounts(v) if name == "cost" else v for name, v in _row(line)]
+        for line in found
+    ]
     return sheet("ledger.csv", HEAD, rows)
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from adomnia.curator.database import Database
+from adomnia.present.formatting import amount, one_line
 from adomnia.schema.domain import Categories, Dates, Domain, Grid
 from adomnia.schema.table import PublicTable, Table
-from adomnia.server.console.words import amount, one_line
 
 __all__ = ["ColumnListing", "TableListing", "examples", "listings"]
 

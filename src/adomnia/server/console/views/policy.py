@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from adomnia.report.promised import promised
+from adomnia.present.promise import promised
 from adomnia.server.console.views.listings import listings
 
 if TYPE_CHECKING:

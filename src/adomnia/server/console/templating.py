@@ -13,15 +13,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adomnia.server.console import words
-
-__all__ = ["Look"]
+__all__ = ["ConsoleTemplates"]
 
 HERE = Path(__file__).parent
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
-class Look:
+class ConsoleTemplates:
     """The templates and static files of the console, read once."""
 
     def __init__(self) -> None:
@@ -35,12 +33,12 @@ class Look:
         )
         self._made.globals["static"] = self._address
         self._made.filters |= {
-            "amount": words.amount,
-            "amounts": words.amounts,
+            "amount": formatting.amount,
+            "amounts": formatting.symbol_amounts,
             "drawn": Markup,  # only for pictures that we drew, with what is in them escaped
-            "moment": words.moment,
-            "one_line": words.one_line,
-            "value": words.value,
+            "moment": formatting.moment,
+            "one_line": formatting.one_line,
+            "value": formatting.value,
         }
 
     def page(self, template: str, facts: Mapping[str, Any]) -> str:

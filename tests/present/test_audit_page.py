@@ -12,12 +12,12 @@ import pytest
 from adomnia.audit.finding import Finding, Rate
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import Audit, read_policy
+from adomnia.present.audit_page import AuditReport, audit_page, write_audit
+from adomnia.present.curves import Axis, Line, curves, gauge, standalone
+from adomnia.present.disclosure_plot import disclosure_plot
+from adomnia.present.findings import judge, measured, without_names
+from adomnia.present.promise import promised
 from adomnia.privacy.composition import Budget
-from adomnia.report.audited import Audited, audit_page, write_audit
-from adomnia.report.curves import Axis, Line, curves, gauge, standalone
-from adomnia.report.disclosed import disclosure_plot
-from adomnia.report.findings import judge, measured, without_names
-from adomnia.report.promised import promised
 
 POLICY = """[data]
 source = "people.csv"
@@ -90,7 +90,7 @@ def test_what_names_people_stays_out():
 
 def test_the_page_escapes_and_names_nobody(policy):
     secret = finding(0.9, details={"unique_rows": [41, 42], "linked": 7})
-    made = Audited(policy, (secret,), (("averaging", "<nothing> asked"),))
+    made = AuditReport(policy, (secret,), (("averaging", "<nothing> asked"),))
     page = audit_page(made)
     assert "A &lt;claim&gt;." in page
     assert "<claim>" not in page
@@ -103,13 +103,13 @@ def test_the_page_escapes_and_names_nobody(policy):
 
 
 def test_nothing_found_is_a_page_too(policy):
-    page = audit_page(Audited(policy, ()))
+    page = audit_page(AuditReport(policy, ()))
     assert "Nothing that was looked at calls for a change" in page
-    assert Audited(policy, ()).verdict() == "green"
+    assert AuditReport(policy, ()).verdict() == "green"
 
 
 def test_a_report_is_written_whole_and_to_an_empty_place(policy, tmp_path):
-    made = Audited(policy, (finding(0.9),))
+    made = AuditReport(policy, (finding(0.9),))
     place = write_audit(made, tmp_path / "deep/report")
     assert sorted(path.name for path in place.iterdir()) == ["audit.json", "index.html"]
     assert place.stat().st_mode & 0o077 == 0  # its owner's alone

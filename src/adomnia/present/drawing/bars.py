@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from adomnia.server.console import words
+from adomnia.present import formatting as words
 
 __all__ = ["Bar", "bar_chart", "meter", "stairs"]
 

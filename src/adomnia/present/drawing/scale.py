@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Axis", "number"]
+__all__ = ["Scale", "number"]
 
 FEW = 9
 """So many places are marked themselves; of more, round numbers are."""
@@ -36,7 +36,7 @@ def _bare(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Axis:
+class Scale:
     """From `low` to `high`, with ticks in rising order that begin and end there."""
 
     low: float
@@ -45,7 +45,7 @@ class Axis:
     ticks: tuple[float, ...]
 
     @classmethod
-    def across(cls, places: Sequence[float], logarithmic: bool) -> Axis:
+    def across(cls, places: Sequence[float], logarithmic: bool) -> Scale:
         """For places: few are the ticks themselves."""
         used = sorted(set(_usable(places, logarithmic)))
         if 2 <= len(used) <= FEW:
@@ -55,7 +55,7 @@ class Axis:
     @classmethod
     def up(
         cls, values: Sequence[float], logarithmic: bool, ends: tuple[float, float] | None
-    ) -> Axis:
+    ) -> Scale:
         """For values: from zero unless it is logarithmic, or between the ends that are given."""
         used = _usable(values, logarithmic)
         if ends is not None:
@@ -65,7 +65,7 @@ class Axis:
         return cls._round(min(used) if logarithmic else min(0.0, *used), max(used), logarithmic)
 
     @classmethod
-    def _round(cls, low: float, high: float, logarithmic: bool) -> Axis:
+    def _round(cls, low: float, high: float, logarithmic: bool) -> Scale:
         """Ends moved outwards to round numbers."""
         if high <= low:
             low, high = (low / 2, low * 2) if logarithmic else (low, low + 1)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from adomnia.report.curves import Axis, Line, curves
+from adomnia.present.curves import Axis, Line, curves
 
 __all__ = ["disclosure_plot"]
 

@@ -8,18 +8,18 @@ from itertools import product
 
 from adomnia.curator.releases.release import Publication, named
 from adomnia.marginals.workload import Subset
+from adomnia.present.bars import bars
+from adomnia.present.page import page, table
 from adomnia.privacy import events
-from adomnia.report.bars import bars
-from adomnia.report.page import page, table
 
-__all__ = ["released_page"]
+__all__ = ["release_page"]
 
 MOST_TABLES = 60
 MOST_BARS = 400
 MOST_ROWS = 400
 
 
-def released_page(publication: Publication) -> str:
+def release_page(publication: Publication) -> str:
     """The HTML of a release."""
     workload = publication.prospect.workload
     shown = sorted(workload.marginals, key=lambda subset: (len(subset), subset))[:MOST_TABLES]

@@ -14,9 +14,9 @@ from itertools import pairwise
 from textwrap import wrap
 from zlib import crc32
 
-from experiments.axis import Axis, number
+from adomnia.present.drawing.scale import Scale, number
 
-__all__ = ["Line", "Plot", "draw"]
+__all__ = ["Plot", "Series", "draw"]
 
 LEFT, WIDTH, HEIGHT, RIGHT = 78, 464, 290, 26
 WHOLE = LEFT + WIDTH + RIGHT
@@ -40,7 +40,7 @@ STYLE = (
 
 
 @dataclass(frozen=True)
-class Line:
+class Series:
     """A named series: places, values, and how far each value may be off.
 
     What the `paper` says is drawn dashed, or as hollow dots; `dots` are not joined, and `labels`
@@ -68,7 +68,7 @@ class Plot:
     title: str
     across: str
     up: str
-    lines: Sequence[Line]
+    lines: Sequence[Series]
     log_across: bool = False
     log_up: bool = False
     ends_up: tuple[float, float] | None = None
@@ -125,8 +125,8 @@ def _off(value: float, margin: float) -> str:
 
 @dataclass(frozen=True)
 class _Frame:
-    across: Axis
-    up: Axis
+    across: Scale
+    up: Scale
     top: float
 
     @classmethod
@@ -136,7 +136,7 @@ class _Frame:
         # On a logarithmic axis a band may reach zero: only the values themselves say where to end.
         heights = [v for line in plot.lines for v in line.values] if plot.log_up else ends
         return cls(
-            Axis.across(places, plot.log_across), Axis.up(heights, plot.log_up, plot.ends_up), top
+            Scale.across(places, plot.log_across), Scale.up(heights, plot.log_up, plot.ends_up), top
         )
 
     def x(self, place: float) -> float:
@@ -160,7 +160,7 @@ class _Frame:
         return rows + columns
 
 
-def _covers(lines: Sequence[Line], at: int, frame: _Frame) -> int:
+def _covers(lines: Sequence[Series], at: int, frame: _Frame) -> int:
     """How many later lines run over this one, which must be wider than they are to be seen."""
     mine, found = {place: value for place, value, _ in lines[at].spots()}, 0
     for other in lines[at + 1 :]:
@@ -176,7 +176,7 @@ def _covers(lines: Sequence[Line], at: int, frame: _Frame) -> int:
 class _Pen:
     """How a line is drawn, in the frame and as a sample beside its name."""
 
-    line: Line
+    line: Series
     at: int
     under: int
 
@@ -245,7 +245,7 @@ def _names(pens: Sequence[_Pen], y: float) -> tuple[str, int]:
     return "".join(said), math.ceil(y + 14)
 
 
-def _labels(lines: Sequence[Line], frame: _Frame) -> str:
+def _labels(lines: Sequence[Series], frame: _Frame) -> str:
     """Names beside dots: right or left of them, where they hide least of lines and other names."""
     said, taken = [], [point for line in lines if not line.dots for point in _along(line, frame)]
     for line in lines:
@@ -262,7 +262,7 @@ def _labels(lines: Sequence[Line], frame: _Frame) -> str:
     return "".join(said)
 
 
-def _along(line: Line, frame: _Frame) -> list[tuple[float, float]]:
+def _along(line: Series, frame: _Frame) -> list[tuple[float, float]]:
     """Points on a line, close to each other."""
     ends = [(frame.x(place), frame.y(value)) for place, value, _ in line.spots()]
     return [

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from adomnia.report.bars import bars
-from adomnia.report.curves import Axis, Line, curves, gauge
-from adomnia.report.disclosed import disclosure_plot
-from adomnia.report.findings import against
+from adomnia.present.bars import bars
+from adomnia.present.curves import Axis, Line, curves, gauge
+from adomnia.present.disclosure_plot import disclosure_plot
+from adomnia.present.findings import against
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 from adomnia.curator.releases.release_folder import refuse_taken
 from adomnia.errors import MachineryError
 from adomnia.policy.policy import Policy
-from adomnia.report.findings import COLOURS, judge, measured, without_names
-from adomnia.report.page import page
-from adomnia.report.plots import plot
-from adomnia.report.promised import promised
+from adomnia.present.finding_plots import plot
+from adomnia.present.findings import COLOURS, judge, measured, without_names
+from adomnia.present.page import page
+from adomnia.present.promise import promised
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding
 
-__all__ = ["Audited", "audit_page", "write_audit"]
+__all__ = ["AuditReport", "audit_page", "write_audit"]
 
 TITLES = {
     "questionnaire": "Does the promise fit the data?",
@@ -69,7 +69,7 @@ svg .tick { stroke: var(--ink); stroke-width: 2; }
 
 
 @dataclass(frozen=True)
-class Audited:
+class AuditReport:
     """A policy, what was found about it, and what was not looked at (its name, and why).
 
     `spent` is what its ledger has paid out, and `released` how many exact releases it knows.
@@ -116,7 +116,7 @@ class Audited:
         }
 
 
-def write_audit(made: Audited, folder: str | Path) -> Path:
+def write_audit(made: AuditReport, folder: str | Path) -> Path:
     """`index.html` and `audit.json` in a new folder, whole or not at all."""
     place = Path(folder)
     refuse_taken(place)
@@ -137,12 +137,12 @@ def write_audit(made: Audited, folder: str | Path) -> Path:
     return place
 
 
-def audit_page(made: Audited) -> str:
+def audit_page(made: AuditReport) -> str:
     """The HTML of an audit."""
     return page("Privacy audit", [_STYLE, *_body(made)])
 
 
-def _body(made: Audited) -> Iterator[str]:
+def _body(made: AuditReport) -> Iterator[str]:
     table = escape(made.policy.table)
     yield f"<h1>Privacy audit of “{table}”</h1>"
     made_at = f"{datetime.now(UTC):%d %B %Y, %H:%M} UTC"
@@ -163,7 +163,7 @@ def _body(made: Audited) -> Iterator[str]:
     yield from _colours(made)
 
 
-def _secrecy(made: Audited) -> str:
+def _secrecy(made: AuditReport) -> str:
     if made.names:
         return (
             '<p class="warning"><strong>This report names groups and exact values of the data, '
@@ -176,7 +176,7 @@ def _secrecy(made: Audited) -> str:
     )
 
 
-def _overview(made: Audited) -> Iterator[str]:
+def _overview(made: AuditReport) -> Iterator[str]:
     rows = "".join(
         f'<tr><td>{_chip(colour)}</td><td><a href="#{_anchor(one)}">{_title(one)}</a><br>'
         f'<span class="soft">{escape(measured(one))}</span></td></tr>'
@@ -185,7 +185,7 @@ def _overview(made: Audited) -> Iterator[str]:
     yield f'<div class="wide overview"><table><tbody>{rows}</tbody></table></div>'
 
 
-def _changes(made: Audited) -> Iterator[str]:
+def _changes(made: AuditReport) -> Iterator[str]:
     pairs = zip(made.findings, made.colours(), strict=True)
     alarming = sorted(
         ((one, colour) for one, colour in pairs if colour != "green"),
@@ -246,7 +246,7 @@ def _item(item: Any) -> str:
     return str(item)
 
 
-def _skipped(made: Audited) -> Iterator[str]:
+def _skipped(made: AuditReport) -> Iterator[str]:
     if not made.skipped:
         yield "<p>Every step of the audit was made.</p>"
         return
@@ -256,7 +256,7 @@ def _skipped(made: Audited) -> Iterator[str]:
     yield f"<ul>{items}</ul>"
 
 
-def _colours(made: Audited) -> Iterator[str]:
+def _colours(made: AuditReport) -> Iterator[str]:
     audit = made.policy.audit
     most = (
         "any is amber, as the policy sets no limit"

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from experiments.axis import Axis, number
-from experiments.drawing import COLOURS, Line, Plot, draw
+from adomnia.present.drawing.plot import COLOURS, Plot, Series, draw
+from adomnia.present.drawing.scale import Scale, number
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -45,7 +45,7 @@ def test_numbers_are_written_as_by_hand(value, text):
     ("low", "high"), [(0.25, 4), (5.1, 8.9), (3.1, 3.4), (1e-6, 1e5), (7, 7), (0.2, 0.2000001)]
 )
 def test_a_logarithmic_axis_has_ticks_at_both_ends_around_all_values(low, high):
-    axis = Axis.up([low, high], True, None)
+    axis = Scale.up([low, high], True, None)
     assert axis.low <= low
     assert axis.high >= high
     assert (axis.ticks[0], axis.ticks[-1]) == (axis.low, axis.high)
@@ -56,24 +56,24 @@ def test_a_logarithmic_axis_has_ticks_at_both_ends_around_all_values(low, high):
 
 @pytest.mark.parametrize("values", [[3, 17], [-4, 4], [0.001, 0.0042], [5]])
 def test_an_even_axis_has_ticks_at_both_ends_around_zero_and_all_values(values):
-    axis = Axis.up(values, False, None)
+    axis = Scale.up(values, False, None)
     assert axis.low <= min(0, *values, 0)
     assert axis.high >= max(values)
     assert (axis.ticks[0], axis.ticks[-1]) == (axis.low, axis.high)
 
 
 def test_few_places_are_the_ticks_themselves():
-    assert Axis.across([4, 0.25, 1], True).ticks == (0.25, 1, 4)
-    assert texts(drawn(Line("a", [0.25, 1, 4], [1, 2, 3]), log_across=True)).count("0.25") == 1
+    assert Scale.across([4, 0.25, 1], True).ticks == (0.25, 1, 4)
+    assert texts(drawn(Series("a", [0.25, 1, 4], [1, 2, 3]), log_across=True)).count("0.25") == 1
 
 
 def test_labels_of_an_axis_do_not_touch():
-    axis = Axis.across([1, 1.01, 1.02, 50, 99.9, 100], False)
+    axis = Scale.across([1, 1.01, 1.02, 50, 99.9, 100], False)
     assert axis.spaced(464, lambda tick: 40) == [1, 50, 100]
 
 
 def test_eight_lines_have_eight_colours_and_a_sample_each():
-    lines = [Line(f"line {i}", [1, 2], [i, i + 1], paper=i % 2 == 1) for i in range(8)]
+    lines = [Series(f"line {i}", [1, 2], [i, i + 1], paper=i % 2 == 1) for i in range(8)]
     paths = list(drawn(*lines).iter(f"{SVG}polyline"))
     assert len(set(COLOURS)) == 8
     assert len(paths) == 16
@@ -85,8 +85,8 @@ def test_eight_lines_have_eight_colours_and_a_sample_each():
 
 
 def test_lines_that_are_covered_are_wider_than_those_above():
-    same = [Line(name, [1, 2, 3], [5, 6, 7]) for name in "abc"]
-    paths = list(drawn(*same, Line("d", [1, 2, 3], [0, 1, 2])).iter(f"{SVG}polyline"))[:4]
+    same = [Series(name, [1, 2, 3], [5, 6, 7]) for name in "abc"]
+    paths = list(drawn(*same, Series("d", [1, 2, 3], [0, 1, 2])).iter(f"{SVG}polyline"))[:4]
     assert [path.get("style") for path in paths] == [
         "stroke-width:12",
         "stroke-width:8",
@@ -96,16 +96,16 @@ def test_lines_that_are_covered_are_wider_than_those_above():
 
 
 def test_dots_are_named_apart_from_each_other():
-    dots = Line("paper", [1, 1], [4, 4.01], dots=True, paper=True, labels=["EDU", "OCC"])
-    tree = drawn(dots, Line("ours", [1, 2], [4, 5]))
+    dots = Series("paper", [1, 1], [4, 4.01], dots=True, paper=True, labels=["EDU", "OCC"])
+    tree = drawn(dots, Series("ours", [1, 2], [4, 5]))
     at = {one.text: one for one in tree.iter(f"{SVG}text") if one.get("class") == "label"}
     assert set(at) == {"EDU", "OCC"}
     assert abs(float(at["EDU"].get("y")) - float(at["OCC"].get("y"))) >= 15
 
 
 def test_names_of_dots_keep_clear_of_lines():
-    dots = Line("paper", [1, 3], [5, 5], dots=True, labels=["first", "last"])
-    tree = drawn(dots, Line("ours", [1, 2, 3], [5, 5, 5]), ends_up=(0, 10))
+    dots = Series("paper", [1, 3], [5, 5], dots=True, labels=["first", "last"])
+    tree = drawn(dots, Series("ours", [1, 2, 3], [5, 5, 5]), ends_up=(0, 10))
     line = float(tree.find(f"{SVG}polyline").get("points").split()[0].split(",")[1])
     heights = [
         float(one.get("y")) for one in tree.iter(f"{SVG}text") if one.get("class") == "label"
@@ -116,13 +116,13 @@ def test_names_of_dots_keep_clear_of_lines():
 
 def test_a_long_title_and_long_names_are_broken_into_lines():
     words = " ".join(["made-up"] * 20)
-    tree = drawn(Line(words, [1, 2], [1, 2]), title=words)
+    tree = drawn(Series(words, [1, 2], [1, 2]), title=words)
     assert max(map(len, texts(tree))) < 75
     assert tree.find(f"{SVG}title").text == words
 
 
 def test_what_is_drawn_is_said_in_words():
-    tree = drawn(Line("a < b", [1, 10_000], [0.5, 0.25], [0.1, 0.0]), log_across=True)
+    tree = drawn(Series("a < b", [1, 10_000], [0.5, 0.25], [0.1, 0.0]), log_across=True)
     said = tree.find(f"{SVG}desc").text
     assert "a < b: 0.5 ± 0.1 at 1, 0.25 at 10,000." in said
     assert "Logarithmic: across." in said
@@ -132,7 +132,7 @@ def test_what_is_drawn_is_said_in_words():
 
 
 def test_values_past_the_ends_stay_inside_the_frame():
-    tree = drawn(Line("a", [1, 2], [-9, 9], [1, 1]), ends_up=(0, 1))
+    tree = drawn(Series("a", [1, 2], [-9, 9], [1, 1]), ends_up=(0, 1))
     corners = tree.find(f"{SVG}polygon").get("points").split()
     frame = next(tree.iter(f"{SVG}polyline")).get("points").split()
     assert {float(corner.split(",")[1]) for corner in corners} == {

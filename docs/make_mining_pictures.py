@@ -28,6 +28,8 @@ from adomnia.mining.logistic_regression import LogisticRegression
 from adomnia.mining.naive_bayes import GaussianNB
 from adomnia.mining.perceptron import Perceptron
 from adomnia.mining.random_forest import RandomForest
+from adomnia.present.drawing import svg
+from adomnia.present.drawing.svg import element
 
 HERE = Path(__file__).parent / "pictures"
 EPSILONS = {0.1: "a", 1.0: "b", 10.0: "c"}
@@ -93,25 +95,24 @@ def at(x: float, y: float) -> tuple[int, int]:
 def dots(points: Any, kind: str = "d") -> str:
     """Points as one path of lines without length."""
     places = [at(x, y) for x, y in np.asarray(points).tolist()]
-    return f'<path class="{kind} s" d="{"".join(f"M{x} {y}h0" for x, y in places)}"/>'
+    return element("path", class_=f"{kind} s", d="".join(f"M{x} {y}h0" for x, y in places))
 
 
 def cross(point: Point, kind: str) -> str:
     """A cross at a point."""
     x, y = at(*point)
-    return f'<path class="{kind}" d="M{x - 5} {y - 5}l10 10m0-10l-10 10"/>'
+    return element("path", class_=kind, d=f"M{x - 5} {y - 5}l10 10m0-10l-10 10")
 
 
 def polyline(points: Sequence[Point], kind: str, dash: str = "") -> str:
     """Lines from point to point."""
-    path = " ".join(f"{x},{y}" for x, y in (at(*point) for point in points))
-    more = f' stroke-dasharray="{dash}"' if dash else ""
-    return f'<polyline class="{kind}" points="{path}"{more}/>'
+    path = svg.points([at(*point) for point in points])
+    return element("polyline", class_=kind, points=path, stroke_dasharray=dash or None)
 
 
 def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> str:
     """Words at a place of the picture."""
-    return f'<text class="{kind}" x="{x}" y="{y}" text-anchor="{anchor}">{words}</text>'
+    return svg.text(words, x, y, class_=kind, text_anchor=anchor)
 
 
 def marks(across: Mapping[float, str], up: Mapping[float, str]) -> list[str]:
@@ -125,15 +126,15 @@ def marks(across: Mapping[float, str], up: Mapping[float, str]) -> list[str]:
 def picture(name: str, title: str, parts: Sequence[str], legend: Mapping[str, str]) -> None:
     """Write a picture with its frame, title and legend."""
     width = SIZE + BESIDE
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {width} {SIZE}"'
-    head += f' width="{width}" height="{SIZE}"><title>{title}</title><style>{STYLE}</style>'
-    frame = f'<rect class="f" x="{EDGE}" y="{EDGE}" width="{INNER}" height="{INNER}"/>'
+    frame = element("rect", class_="f", x=EDGE, y=EDGE, width=INNER, height=INNER)
     beside = [
         text(SIZE - EDGE + 12, EDGE + 16 + 22 * i, words, kind)
         for i, (words, kind) in enumerate(legend.items())
     ]
-    body = "\n".join([head, frame, text(EDGE, EDGE - 14, title), *parts, *beside, "</svg>"])
-    (HERE / f"mining_{name}.svg").write_text(body + "\n", "utf-8")
+    inside = [element("style", STYLE), frame, text(EDGE, EDGE - 14, title), *parts, *beside]
+    drawn = svg.svg(title, width, SIZE, *(f"{part}\n" for part in inside),
+                    xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width} {SIZE}")  # fmt: skip
+    (HERE / f"mining_{name}.svg").write_text(drawn + "\n", "utf-8")
 
 
 PLANE = marks({0: "0", 50: "50", 100: "100"}, {0: "0", 50: "50", 100: "100"})
@@ -242,7 +243,7 @@ def _regions(said: np.ndarray) -> Iterator[str]:
                 (x, low), (right, top) = at(2 * start, 2 * line), at(2 * end, 2 * line + 2)
                 path += f"M{x} {low}H{right}V{top}H{x}z"
         fill = {"no": "#2e6f95", "yes": "#c2374b"}[kind]
-        yield f'<path class="{kind}" style="stroke:none;fill:{fill}" d="{path}"/>'
+        yield element("path", class_=kind, style=f"stroke:none;fill:{fill}", d=path)
 
 
 def item_sets() -> None:

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from adomnia.cli.demo import QUESTIONS, prepare
 from adomnia.curator.database import open_database
-from adomnia.present import terminal as show
+from adomnia.present import terminal
 
 ROWS = 500_000
 TARGET = Path(__file__).with_name("answer.svg")
@@ -29,7 +29,7 @@ def main() -> None:
             screen.print(
                 f'$ adomnia ask "{asked.sql}" \\\n    --epsilon {asked.epsilon}', style="bold"
             )
-            show.answer(found, database.bind(asked.sql), screen)
+            terminal.answer(found, screen)
     picture = screen.export_svg(title="adomnia", unique_id="answer")
     TARGET.write_text(_alone(picture), "utf-8")
 

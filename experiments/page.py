@@ -9,8 +9,8 @@ from numbers import Real
 
 import numpy as np
 
-from adomnia.present.drawing.scale import number
-from adomnia.present.page import page
+from adomnia.present.formatting import significant
+from adomnia.present.templating import render
 from experiments.claim import AGREES, Claim, Found, Table
 from experiments.measured import Measured
 
@@ -68,7 +68,7 @@ def report(results: Sequence[tuple[Claim, Found]], quick: bool) -> str:
         if listed:
             body.append(f'<h2 id="{paper}">{paper}: {escape(title)}</h2>')
             body += [_section(claim, found) for claim, found in listed]
-    return page("The papers, run", [*body, "</main>"])
+    return render("page.html", {"title": "The papers, run", "body": "\n".join([*body, "</main>"])})
 
 
 def _contents(results: Sequence[tuple[Claim, Found]]) -> str:
@@ -153,7 +153,7 @@ def _shown(cell: object) -> str:
     if cell is None:
         return ""
     if isinstance(cell, Measured):
-        return escape(str(cell) if cell.se else number(cell.value, 6))
+        return escape(str(cell) if cell.se else significant(cell.value, 6))
     if isinstance(cell, int | np.integer) and not isinstance(cell, bool):
         return f"{cell:,}"
-    return number(float(cell)) if isinstance(cell, float | np.floating) else _prose(str(cell))
+    return significant(float(cell)) if isinstance(cell, float | np.floating) else _prose(str(cell))

@@ -43,7 +43,7 @@ def test_the_import_is_quick():
     """
     program = (
         "import sys, time, adomnia\n"
-        "slow = {'pandas', 'polars', 'scipy', 'rich', 'dp_accounting', 'mpmath'}\n"
+        "slow = {'pandas', 'polars', 'scipy', 'rich', 'dp_accounting', 'mpmath', 'jinja2'}\n"
         "print(time.process_time(), *(slow & set(sys.modules)))"
     )
     ran = [

@@ -11,7 +11,7 @@ from adomnia.mechanisms.choices.auction import revenue, sell
 from adomnia.mechanisms.quantiles.quantile import Share
 from adomnia.mechanisms.quantiles.smooth import smooth_sensitivity
 from adomnia.present.drawing.plot import Plot, Series, draw
-from adomnia.present.drawing.scale import number
+from adomnia.present.formatting import significant
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
 from experiments.measured import mean, share
 
@@ -39,7 +39,8 @@ def smooth_median(scale: Scale) -> Found:
                 log_across=True, log_up=True)  # fmt: skip
     small, hard = found["incomes"][-1], found["two camps"][-1]
     return Found(
-        f"{sizes[-1]:,} rows: incomes {small}, two camps {number(hard.value)}; global {whole:,}",
+        f"{sizes[-1]:,} rows: incomes {small}, two camps {significant(hard.value)}; "
+        f"global {whole:,}",
         small.below(whole / 100) and hard.above(whole / 2),
         "Agrees where incomes surely need less than a hundredth of the global sensitivity, and two "
         "camps more than half of it: where half are at either end the median is truly sensitive, "

@@ -18,7 +18,7 @@ import pytest
 
 from adomnia.cli.why import find_notes
 from adomnia.policy.policy import read_policy
-from adomnia.present import terminal as show
+from adomnia.present import formatting
 
 BY_SEX = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 
@@ -312,4 +312,4 @@ def test_ctrl_c_on_the_real_command(house):
     (Fraction(10**400), "more than 10^308"),
 ])  # fmt: skip
 def test_amounts_are_exact_or_say_that_they_are_not(value, text):
-    assert show.amount(value) == text
+    assert formatting.amount(value) == text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -113,6 +114,8 @@ def test_a_folder_holds_everything(town: Town, tmp_path: Path) -> None:
     assert {table["url"] for table in tables} == {entry["file"] for entry in facts["marginals"]}
     page = (place / "index.html").read_text()
     assert "<svg" in page
+    assert re.search(r'class="figure"[^>]*>[0-9,]+ ± [0-9.]+</text>', page)
+    assert "ε 1." in page
     assert "http://" not in page
 
 

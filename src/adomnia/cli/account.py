@@ -12,6 +12,7 @@ import click
 from adomnia.cli import options
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import Policy, read_policy
+from adomnia.present import terminal
 
 if TYPE_CHECKING:
     from adomnia.server.accounts import Accounts

@@ -9,6 +9,7 @@ import click
 from adomnia.cli import options
 from adomnia.curator.database import open_database
 from adomnia.errors import QuestionError
+from adomnia.present import terminal
 
 __all__ = ["ask", "read_sql"]
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from adomnia.errors import QuestionError
-from adomnia.present.findings import measured, without_names
+from adomnia.present import formatting, terminal
+from adomnia.present.findings import success_text
+from adomnia.review.audit_report import without_names
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding
@@ -73,7 +75,7 @@ def tell(found: Finding, form: str, named: bool = False) -> None:
     screen = terminal.console()
     screen.print(formatting.one_line(found.claim), style="bold")
     rows = [
-        ("success", measured(found)),
+        ("success", success_text(found)),
         ("affected", found.affected),
         ("promise", "covers this" if found.covered else "does not cover this"),
         ("remedy", found.remedy),

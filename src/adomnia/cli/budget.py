@@ -9,6 +9,7 @@ import click
 from adomnia.cli import options
 from adomnia.curator.ledger_view import spending
 from adomnia.policy.policy import read_policy
+from adomnia.present import formatting, terminal
 
 __all__ = ["budget", "rows"]
 

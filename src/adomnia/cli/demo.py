@@ -21,6 +21,7 @@ from adomnia.cli.ways import MISSING, Ways, prepare_ways, serve_ways
 from adomnia.curator.database import Database, open_database
 from adomnia.curator.draft import Draft, Wish, confirmed, draft
 from adomnia.errors import QuestionError
+from adomnia.present import terminal
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -19,6 +19,7 @@ from adomnia.curator.audited import Coded, own_columns
 from adomnia.curator.database import Database
 from adomnia.curator.releases.release import CONSISTENT, ReleasePlan
 from adomnia.errors import NotAllowedError, QuestionError
+from adomnia.present import formatting, terminal
 
 if TYPE_CHECKING:
     from adomnia.audit.disclosure import Disclosure

@@ -11,6 +11,7 @@ import click
 from adomnia.cli import options
 from adomnia.cli.ask import read_sql
 from adomnia.curator.database import open_database
+from adomnia.present import terminal
 
 __all__ = ["hold"]
 

@@ -6,6 +6,7 @@ import click
 
 from adomnia.cli import options
 from adomnia.curator.database import open_database
+from adomnia.present import formatting, terminal
 
 __all__ = ["independence"]
 
@@ -36,5 +37,5 @@ def independence(
         return
     click.echo(f"root of chi-squared {found.statistic:.3g}, with noise of scale {found.noise:.3g}")
     click.echo(f"p-value {found.p_value:.3g}: how often independent attributes look like this")
-    click.echo(f"paid {formatting.amounts(found.spent)}; left {formatting.amounts(found.remaining)}; "
-               f"receipt {found.receipt}")  # fmt: skip
+    paid, left = formatting.amounts(found.spent), formatting.amounts(found.remaining)
+    click.echo(f"paid {paid}; left {left}; receipt {found.receipt}")

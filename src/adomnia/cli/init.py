@@ -10,6 +10,7 @@ import click
 from adomnia.cli import options
 from adomnia.curator.draft import Column, Draft, Wish, draft
 from adomnia.errors import PolicyError
+from adomnia.present import formatting, terminal
 
 __all__ = ["init", "save"]
 

@@ -11,6 +11,7 @@ import click
 from adomnia.cli import options
 from adomnia.curator.ledger_view import exact_text, list_entries, receipt, verify_ledger
 from adomnia.policy.policy import Policy, read_policy
+from adomnia.present import formatting, terminal
 
 if TYPE_CHECKING:
     from adomnia.curator.ledger_view import Entry
@@ -112,7 +113,7 @@ def _print(entries: list[dict[str, Any]]) -> None:
 
 
 def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    number, at = str(entry["number"]), str(entry["at"])[:19].replace("T", " ")
+    number, at = str(entry["number"]), formatting.second(str(entry["at"]))
     if entry["kind"] == "prior":
         cost = f"re-prices {entry['repriced']}" + (" (accepted)" if entry["accepted"] else "")
         statement = formatting.one_line(str(entry["statement"]), SHORT)

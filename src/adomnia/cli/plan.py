@@ -13,6 +13,7 @@ from adomnia.cli.ask import read_sql
 from adomnia.curator.database import open_database
 from adomnia.curator.query_plan import QueryPlan
 from adomnia.errors import QuestionError
+from adomnia.present import formatting, terminal
 
 __all__ = ["plan"]
 
@@ -65,7 +66,7 @@ def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | floa
         terminal.json_text(found)
         return
     bound, off = found["sensitivity"], found["margins"]["n"]
-    click.echo(f"margin {'comes with the answer' if off is None else f'± {off:,}'} "
+    click.echo(f"margin {'comes with the answer' if off is None else formatting.margin(off)} "
                f"({found['mechanism']} noise)")  # fmt: skip
     click.echo(f"{bound['norm']} sensitivity {bound['value']}: {bound['argument']}")
     click.echo("nothing was spent")
@@ -74,7 +75,9 @@ def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | floa
 def _print(found: QueryPlan) -> None:
     screen = terminal.console()
     rows = [(n, _margin(value, found.margin_units[n])) for n, value in found.margins.items()]
-    screen.print(terminal.table(["column", f"margin ({found.confidence * 100:g} %)"], rows, [1]))
+    screen.print(
+        terminal.table(["column", f"margin ({formatting.confidence(found.confidence)})"], rows, [1])
+    )
     cells = f", {found.cells:,} cells" if found.cells > 1 else ""
     screen.print(
         f"it would cost {formatting.amounts(found.spent)} ({found.mechanism} noise{cells})"
@@ -123,13 +126,12 @@ def _against_rows(found: QueryPlan) -> str:
     unit, ratio = found.row_level["unit"], found.row_level["ratio"]
     most = "up to " if len(found.steps) > 1 else ""
     return (
-        f"protecting all rows of one {formatting.one_line(unit)}: margins are {most}{ratio:.3g} times "
-        "those of protecting single rows"
+        f"protecting all rows of one {formatting.one_line(unit)}: margins are {most}{ratio:.3g} "
+        "times those of protecting single rows"
     )
 
 
 def _margin(value: float | None, unit: str) -> str:
     if value is None:
         return "comes with the answer"
-    size = f"± {value:,.6g}" if isinstance(value, float) else f"± {value:,}"
-    return f"{size} rows" if unit == "rows" else size
+    return formatting.margin(value, unit)

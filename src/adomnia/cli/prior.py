@@ -11,6 +11,7 @@ from adomnia.cli.ask import read_sql
 from adomnia.curator.database import open_database
 from adomnia.curator.determined_cells import DeterminedCells
 from adomnia.errors import CheckError
+from adomnia.present import formatting, terminal
 
 __all__ = ["prior"]
 
@@ -159,7 +160,7 @@ def _row(release: dict[str, Any]) -> tuple[str, ...]:
         numbers += f", below {release['below']} left out"
     return (
         str(release["number"]),
-        str(release["at"])[:19].replace("T", " "),
+        formatting.second(str(release["at"])),
         numbers,
         str(release["repriced"]) + (" (accepted)" if release["accepted"] else ""),
         formatting.one_line(str(release["sql"]), 60),

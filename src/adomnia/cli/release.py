@@ -13,6 +13,7 @@ from adomnia.curator.database import open_database
 from adomnia.curator.releases.release import CONSISTENT, METHODS, Publication, ReleasePlan, named
 from adomnia.curator.releases.release_folder import refuse_taken, write_folder
 from adomnia.errors import QuestionError
+from adomnia.present import formatting, terminal
 from adomnia.present.release_page import release_page
 
 __all__ = ["release"]

@@ -8,6 +8,7 @@ import click
 
 from adomnia.cli import options
 from adomnia.errors import QuestionError
+from adomnia.present import terminal
 
 __all__ = ["find_notes", "why"]
 

@@ -1,1 +1,1 @@
-"""What a person looks at is here."""
+"""What a person looks at: amounts, margins, drawings, tables and pages."""

@@ -7,19 +7,16 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from starlette.responses import Response
-
-__all__ = ["sheet"]
+__all__ = ["csv_text"]
 
 
-def sheet(name: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Response:
-    """A CSV file to be saved under this name."""
+def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """The rows below their head, as a spreadsheet reads them."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow([_cell(part) for part in head])
     writer.writerows([_cell(part) for part in row] for row in rows)
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(text.getvalue(), headers=headers, media_type="text/csv; charset=utf-8")
+    return text.getvalue()
 
 
 def _cell(value: Any) -> Any:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from adomnia.present.curves import Axis, Line, curves
+from adomnia.present.drawing.plot import Plot, Series, draw
+from adomnia.present.formatting import share
 
 __all__ = ["disclosure_plot"]
 
@@ -20,18 +21,34 @@ def disclosure_plot(
 
     `readings` is that of `audit disclosure` as JSON; the chosen epsilon has a ring.
     """
-    lines = []
-    for number, (reading, levels) in enumerate(readings.items()):
-        ordered = sorted(levels, key=lambda level: float(level["overall_error"]))
-        points = [(100 * level["overall_error"], level["disclosures"]) for level in ordered]
-        labels = [f"ε {level['epsilon']}" for level in ordered] if number == 0 else []
-        marked = frozenset(
-            place for place, level in enumerate(ordered) if _same(level["epsilon"], chosen)
-        )
-        lines.append(Line(_NAMES.get(reading, reading), points, labels, marked))
-    error = Axis("overall relative error of the tables", True, "{:,g}%".format)
-    many = Axis("disclosures", show="{:,.0f}".format)
-    return curves(lines, error, many, "disclosures against the error of the tables, by epsilon")
+    lines = [
+        _series(_NAMES.get(reading, reading), levels, chosen, named=number == 0)
+        for number, (reading, levels) in enumerate(readings.items())
+    ]
+    return draw(
+        Plot(
+            "disclosures against the error of the tables, by epsilon",
+            "overall relative error of the tables", "disclosures", lines, log_across=True,
+            whole=True, show_across=share,
+        ),
+        heading=False,
+    )  # fmt: skip
+
+
+def _series(
+    name: str, levels: Sequence[Mapping[str, Any]], chosen: str | None, named: bool
+) -> Series:
+    ordered = sorted(levels, key=lambda level: float(level["overall_error"]))
+    ringed = frozenset(
+        number for number, level in enumerate(ordered) if _same(level["epsilon"], chosen)
+    )
+    return Series(
+        name,
+        [level["overall_error"] for level in ordered],
+        [level["disclosures"] for level in ordered],
+        labels=[f"ε {level['epsilon']}" for level in ordered] if named else [],
+        ringed=ringed,
+    )
 
 
 def _same(one: str, other: str | None) -> bool:

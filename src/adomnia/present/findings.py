@@ -1,79 +1,74 @@
-"""Findings for people: their colour, their figures in words, and what of them names nobody."""
+"""Findings for people: their titles, their figures in words, and their pictures."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adomnia.policy.policy import Audit
+from adomnia.present.finding_plots import against, plot
+from adomnia.present.formatting import share
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding
 
-__all__ = ["COLOURS", "against", "judge", "measured", "without_names"]
+__all__ = ["FindingView", "success_text", "view"]
 
-COLOURS = ("green", "amber", "red")
-"""From harmless to alarming."""
-
-NAMING = frozenset(
-    {
-        "claims",
-        "forced",
-        "found",
-        "given_away",
-        "guess",
-        "guesses",
-        "intervals",
-        "learned",
-        "links",
-        "ranges",
-        "unique_rows",
-    }
-)
-"""Details that say who, or what exactly."""
-
-_VERDICTS = {
-    "violated": "red",
-    "out of reach": "amber",
-    "not refuted": "green",
-    "does not fit": "red",
-    "fits with": "amber",
-    "unknown": "amber",
-    "fits": "green",
+TITLES = {
+    "questionnaire": "Does the promise fit the data?",
+    "family": "People who are alike",
+    "claim": "Is the noise as strong as claimed?",
+    "given away": "Cells that exact releases give away",
+    "prior-leak": "Exact releases and noisy answers together",
+    "disclosure": "What tables say about groups",
+    "reconstruct": "Rebuilding secrets from many answers",
+    "averaging": "Asking the same question again",
+    "uniqueness": "People who are alone in a file",
 }
+LABELS = {"green": "green: fine", "amber": "amber: look at it", "red": "red: act"}
 
 
-def judge(finding: Finding, audit: Audit) -> str:
-    """Green, amber or red.
+@dataclass(frozen=True)
+class FindingView:
+    """A finding as a page shows it; the caption stands below the picture.
 
-    A verdict has its own colour, and so have disclosures and cells that are given away: one is
-    amber, and more than the policy allows are red. Everything else is judged by how far the
-    attacker gets above somebody who saw nothing; where that may be luck, because the interval
-    reaches down to knowing nothing, it is one colour milder. What was not scored is amber, and so
-    is a file in which anybody is alone.
+    `called_for` are steps that answers in the policy call for, `unanswered` its open questions.
     """
-    verdict = finding.details.get("verdict")
-    if verdict in _VERDICTS:
-        return _VERDICTS[verdict]
-    if finding.attack == "disclosure":
-        return _counted(finding.success.value, audit.disclosures)
-    if finding.attack == "given away":
-        return _counted(finding.success.value, 0)
-    if finding.details.get("scored") is False:
-        return "amber"
-    above = finding.success.value - finding.baseline
-    place = int(above > audit.amber) + int(above > audit.red)
-    doubtful = finding.success.low <= finding.baseline
-    alone = finding.attack == "uniqueness" and finding.success.value > 0
-    return COLOURS[max(int(alone), place - doubtful)]
+
+    finding: Finding
+    title: str
+    colour: str
+    label: str
+    figures: str
+    drawing: str
+    caption: str
+    called_for: tuple[dict[str, Any], ...]
+    unanswered: tuple[tuple[str, str], ...]
+
+    @property
+    def anchor(self) -> str:
+        """Its name in addresses."""
+        return self.finding.attack.replace(" ", "-")
 
 
-def _counted(many: float, allowed: int | None) -> str:
-    if allowed is not None and many > allowed:
-        return "red"
-    return "amber" if many else "green"
+def view(finding: Finding, colour: str) -> FindingView:
+    """How a finding of this colour is shown."""
+    drawing, caption = plot(finding)
+    asked: dict[str, str] = finding.details.get("questions", {})
+    steps = finding.details.get("steps", []) if finding.attack == "questionnaire" else []
+    return FindingView(
+        finding,
+        TITLES.get(finding.attack, finding.attack),
+        colour,
+        LABELS[colour],
+        success_text(finding),
+        drawing,
+        caption,
+        tuple(step for step in steps if step["question"] not in asked),
+        tuple(asked.items()) if finding.attack == "questionnaire" else (),
+    )
 
 
-def measured(finding: Finding) -> str:
+def success_text(finding: Finding) -> str:
     """Success against baseline, as a person says it."""
     success, base = finding.success, finding.baseline
     if finding.attack in {"disclosure", "given away"}:
@@ -83,23 +78,8 @@ def measured(finding: Finding) -> str:
     if finding.attack == "questionnaire":
         return f"{success.value:.0%} of the questions raise a doubt"
     if finding.details.get("scored") is False:
-        return f"not scored: the truth was not given; {against(finding)}: {_share(base)}"
+        return f"not scored: the truth was not given; {against(finding)}: {share(base)}"
     width = ""
     if success.high > success.low:
-        width = f" ({_share(success.low)} to {_share(success.high)}, {success.confidence:.0%} sure)"
-    return f"{_share(success.value)}{width}; {against(finding)}: {_share(base)}"
-
-
-def against(finding: Finding) -> str:
-    """Whose figure the baseline is."""
-    return str(finding.details.get("against", "somebody who saw nothing"))
-
-
-def without_names(finding: Finding) -> dict[str, Any]:
-    """The finding as plain JSON values, less what names people, groups or exact cells."""
-    facts = finding.to_json()
-    return {**facts, "details": {k: v for k, v in facts["details"].items() if k not in NAMING}}
-
-
-def _share(value: float) -> str:
-    return f"{100 * value:.3g}%"
+        width = f" ({share(success.low)} to {share(success.high)}, {success.confidence:.0%} sure)"
+    return f"{share(success.value)}{width}; {against(finding)}: {share(base)}"

@@ -1,4 +1,4 @@
-"""Amounts, numbers and times as a person reads them."""
+"""Amounts, numbers, margins and times as a person reads them."""
 
 from __future__ import annotations
 
@@ -10,33 +10,35 @@ from typing import Any
 
 from adomnia.privacy.loss import written as amount
 
-__all__ = ["amount", "amounts", "digits", "moment", "number", "one_line", "value"]
+__all__ = [
+    "SYMBOLS", "amount", "amounts", "confidence", "digits", "is_number", "label", "margin",
+    "margin_size", "moment", "number", "one_line", "second", "share", "significant",
+    "symbol_amounts", "value",
+]  # fmt: skip
 
 SYMBOLS = {"epsilon": "ε", "rho": "ρ", "delta": "δ"}
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+# Amounts of a budget
 
 
 def amounts(given: Mapping[str, Fraction | str]) -> str:
-    """Several amounts with their signs; nothing at all is `nothing`."""
-    some = [f"{SYMBOLS.get(k, k)} {amount(v)}" for k, v in given.items() if Fraction(v)]
+    """Several amounts with their names, for plain text; nothing at all is `nothing`."""
+    some = [f"{name} {amount(part)}" for name, part in given.items() if Fraction(part)]
     return ", ".join(some) or "nothing"
 
 
-def moment(at: str) -> str:
-    """A time of the ledger to the minute."""
-    return f"{datetime.fromisoformat(at):%d %b %Y, %H:%M}"
+def symbol_amounts(given: Mapping[str, Fraction | str]) -> str:
+    """Several amounts with their symbols, for pages."""
+    return amounts({SYMBOLS.get(name, name): part for name, part in given.items()})
 
 
-def one_line(text: str, longest: int = 160) -> str:
-    """The text on one line, without control characters, shortened."""
-    clean = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return clean if len(clean) <= longest else clean[: longest - 1] + "…"
+# Numbers
 
 
-def digits(margin: float | None) -> int:
-    """Decimals so that a margin has two digits that say something."""
-    if margin is None or not math.isfinite(margin) or margin <= 0:
-        return 2
-    return max(0, min(9, 1 - math.floor(math.log10(margin))))
+def is_number(given: Any) -> bool:
+    """Whether this is a number and no truth value."""
+    return isinstance(given, int | float) and not isinstance(given, bool)
 
 
 def number(given: float, decimals: int) -> str:
@@ -46,12 +48,84 @@ def number(given: float, decimals: int) -> str:
     return f"{given:,}" if isinstance(given, int) else f"{given:,.{decimals}f}"
 
 
-def value(given: Any, margin: float | None = None) -> str:
-    """A cell of an answer, to the digits that its margin leaves meaning."""
+def significant(given: float, figures: int = 4) -> str:
+    """A number as it is written by hand: 10,000 and 0.05, and powers of ten only far from one."""
+    if given == 0 or not math.isfinite(given):
+        return f"{given:g}"
+    mantissa, power = f"{given:.{figures - 1}e}".split("e")
+    if -5 < int(power) < 7:
+        return _bare(f"{given:,.{max(0, figures - 1 - int(power))}f}")
+    raised = f"10{str(int(power)).translate(_SUPERSCRIPT)}"
+    return raised if _bare(mantissa) == "1" else f"{_bare(mantissa)} × {raised}"
+
+
+def _bare(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def share(given: float, figures: int = 3) -> str:
+    """A share in percent."""
+    return f"{significant(100 * given, figures)}%"
+
+
+def confidence(given: float) -> str:
+    """A confidence as it is told: 95 %."""
+    return f"{100 * given:g} %"
+
+
+# Cells of answers and tables
+
+
+def label(given: Any) -> str:
+    """What names a group, as it is in the domain: a year has no comma."""
     if given is None:
         return "NULL"
-    if isinstance(given, bool) or not isinstance(given, int | float):
-        return str(given)
-    if isinstance(given, float) and margin is None:
+    return f"{given:.6g}" if isinstance(given, float) else str(given)
+
+
+def value(given: Any, off: float | None = None) -> str:
+    """A cell of an answer, to the digits that its margin leaves meaning."""
+    if given is None or not is_number(given):
+        return label(given)
+    if isinstance(given, float) and off is None:
         return f"{given:,.6g}"
-    return number(given, digits(margin))
+    return number(given, digits(off))
+
+
+def digits(off: float | None) -> int:
+    """Decimals so that a margin has two digits that say something."""
+    if off is None or not math.isfinite(off) or off <= 0:
+        return 2
+    return max(0, min(9, 1 - math.floor(math.log10(off))))
+
+
+def margin(off: float, unit: str = "") -> str:
+    """A margin with its sign; one of a rank is told in rows, any other in the value's own unit."""
+    return f"± {margin_size(off)} rows" if unit == "rows" else f"± {margin_size(off)}"
+
+
+def margin_size(off: float) -> str:
+    """A margin without its sign."""
+    return number(off, digits(off))
+
+
+# Texts and times
+
+
+def one_line(text: str, longest: int | None = None) -> str:
+    """The text without control characters; with `longest` without runs of spaces, and shortened."""
+    clean = "".join(c if c.isprintable() else " " for c in text)
+    if longest is None:
+        return clean
+    short = " ".join(clean.split())
+    return short if len(short) <= longest else short[: longest - 1] + "…"
+
+
+def moment(at: str) -> str:
+    """A time of the ledger to the minute."""
+    return f"{datetime.fromisoformat(at):%d %b %Y, %H:%M}"
+
+
+def second(at: str) -> str:
+    """A time of the ledger to the second, so that a column of them can be sorted."""
+    return f"{datetime.fromisoformat(at):%Y-%m-%d %H:%M:%S}"

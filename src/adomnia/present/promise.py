@@ -6,9 +6,10 @@ import math
 from fractions import Fraction
 
 from adomnia.policy.policy import Policy
+from adomnia.present.formatting import amount
 from adomnia.privacy.composition import Budget, convert
 
-__all__ = ["promised"]
+__all__ = ["promise_text"]
 
 DELTA = Fraction(1, 10**6)
 """At which a budget in rho is told as an epsilon."""
@@ -21,11 +22,11 @@ _ONE = {
 }
 
 
-def promised(policy: Policy, spent: str = "0", released: int = 0) -> list[str]:
+def promise_text(policy: Policy, spent: str = "0", released: int = 0) -> list[str]:
     """A sentence for each part of the promise; `spent` of its budget, after exact releases."""
     said = [_protected(policy), *_budgets(policy.budget)]
     if Fraction(spent):
-        said.append(f"Of this {_number(Fraction(spent))} is spent by now.")
+        said.append(f"Of this {amount(spent)} is spent by now.")
     if released:
         said.append(
             f"Released exactly before: {released} statements. The promise is about what later "
@@ -70,7 +71,7 @@ def _budgets(budget: Budget) -> list[str]:
         worth = float(convert(budget.rho, DELTA))
         return [
             "All answers together, to everybody and for ever, cost at most rho = "
-            f"{_number(budget.rho)} (zero-concentrated differential privacy, Gaussian noise). Then "
+            f"{amount(budget.rho)} (zero-concentrated differential privacy, Gaussian noise). Then "
             "nothing more is answered.",
             f"That is at most epsilon = {worth:.3g}, which may fail with probability 1 in "
             f"{DELTA.denominator:,}.",
@@ -79,7 +80,7 @@ def _budgets(budget: Budget) -> list[str]:
     epsilon = budget.epsilon
     said = (
         f"All answers together, to everybody and for ever, cost at most epsilon = "
-        f"{_number(epsilon)}. Then nothing more is answered."
+        f"{amount(epsilon)}. Then nothing more is answered."
     )
     odds = math.exp(min(float(epsilon), 700))
     sure = odds / (1 + odds)
@@ -88,14 +89,9 @@ def _budgets(budget: Budget) -> list[str]:
         f"somebody who thought it even before can be {_percent(sure)} sure afterwards."
     )
     if budget.delta is not None:
-        means += f" This may fail with probability delta = {_number(budget.delta)}."
+        means += f" This may fail with probability delta = {amount(budget.delta)}."
     return [said, means]
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.4g}%" if share < 0.9999 else "more than 99.99%"
-
-
-def _number(value: Fraction) -> str:
-    short = f"{float(value):.6g}"
-    return short if Fraction(short) == value else str(value)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from html import escape
+from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 from adomnia.curator.releases.release import Publication, named
 from adomnia.marginals.workload import Subset
-from adomnia.present.bars import bars
-from adomnia.present.page import page, table
+from adomnia.present.drawing.bars import Bar, bar_chart
+from adomnia.present.formatting import label, margin, margin_size, symbol_amounts, value
+from adomnia.present.templating import render
 from adomnia.privacy import events
 
 __all__ = ["release_page"]
@@ -19,60 +20,49 @@ MOST_BARS = 400
 MOST_ROWS = 400
 
 
+@dataclass(frozen=True)
+class _TableView:
+    """A table as the page shows it: cells with their count and margin, and how many more."""
+
+    anchor: str
+    names: list[str]
+    drawing: str
+    rows: list[tuple[tuple[Any, ...], str, str]]
+    more: int
+
+
 def release_page(publication: Publication) -> str:
     """The HTML of a release."""
     workload = publication.prospect.workload
     shown = sorted(workload.marginals, key=lambda subset: (len(subset), subset))[:MOST_TABLES]
-    left = len(workload.marginals) - len(shown)
-    body = [*_head(publication)]
-    for subset in shown:
-        body += _section(publication, subset)
-    if left:
-        body.append(
-            f'<p class="soft">{left:,} more tables are in the folder <code>marginals</code>.</p>'
-        )
-    return page("Released tables", body)
+    records = publication.microdata
+    facts = {
+        "workload": workload,
+        "cost": symbol_amounts(events.loss(publication.prospect.event).amounts),
+        "records": None if records is None else len(records),
+        "order": publication.prospect.order,
+        "notes": publication.notes,
+        "receipt": publication.receipt,
+        "tables": [_table(publication, subset) for subset in shown],
+        "more": len(workload.marginals) - len(shown),
+    }
+    return render("release.html", facts)
 
 
-def _head(publication: Publication) -> Iterator[str]:
-    spent = events.loss(publication.prospect.event)
-    cost = f"ε = {spent.epsilon}" if spent.epsilon else f"ρ = {spent.rho}"
-    order, workload = publication.prospect.order, publication.prospect.workload
-    yield "<h1>Released tables</h1>"
-    yield (
-        f"<p>{len(workload.marginals):,} tables of {len(workload.names)} attributes, "
-        f"{workload.total_cells:,} cells. They are differentially private together: {cost}.</p>"
-    )
-    if publication.microdata is not None:
-        yield (
-            "<p>All tables are counted from one made-up file of "
-            f"{len(publication.microdata):,} records, so they agree with each other, "
-            "hold whole numbers, and none is negative.</p>"
-        )
-    yield (
-        f"<p>Each number has a margin: with a confidence of {order.confidence:.0%} the truth is "
-        "that close. The line through the end of a bar shows it.</p>"
-    )
-    for note in publication.notes:
-        yield f"<p>{escape(note)}</p>"
-    method, receipt = escape(order.method), escape(publication.receipt)
-    yield f'<p class="soft">Method {method}; receipt {receipt}.</p>'
-
-
-def _section(publication: Publication, subset: Subset) -> Iterator[str]:
-    names = [publication.prospect.workload.names[place] for place in subset]
-    title = " × ".join(names)
-    values = publication.tables[subset].reshape(-1).tolist()
+def _table(publication: Publication, subset: Subset) -> _TableView:
+    workload = publication.prospect.workload
+    names = [workload.names[number] for number in subset]
+    counts = publication.tables[subset].reshape(-1).tolist()
     margins = publication.margins[subset].reshape(-1).tolist()
-    cells = list(product(*(publication.values[place] for place in subset)))
-    yield f'<h2 id="{escape(named(publication.prospect.workload, subset))}">{escape(title)}</h2>'
-    if len(values) <= MOST_BARS:
-        labels = [", ".join("NULL" if v is None else str(v) for v in cell) for cell in cells]
-        yield bars(labels, values, margins, f"{title}: counts with margins")
-    rows = [
-        (*cell, value, margin) for cell, value, margin in zip(cells, values, margins, strict=True)
-    ]
-    inside = table([*names, "count", "±"], rows[:MOST_ROWS])
-    if len(rows) > MOST_ROWS:
-        inside += f'<p class="soft">{len(rows) - MOST_ROWS:,} more rows are in the file.</p>'
-    yield f"<details><summary>Figures</summary>{inside}</details>"
+    cells = list(product(*(publication.values[number] for number in subset)))
+    rows = list(zip(cells, counts, margins, strict=True))
+    drawing = ""
+    if len(rows) <= MOST_BARS:
+        bars = [
+            Bar(", ".join(map(label, cell)), count, off, f"{value(count, off)} {margin(off)}")
+            for cell, count, off in rows
+        ]
+        drawing = bar_chart(bars, f"{' × '.join(names)}: counts with margins", MOST_BARS)
+    shown = [(cell, value(count, off), margin_size(off)) for cell, count, off in rows[:MOST_ROWS]]
+    more = max(0, len(rows) - MOST_ROWS)
+    return _TableView(named(workload, subset), names, drawing, shown, more)

@@ -15,6 +15,7 @@ from adomnia.curator.database import Database
 from adomnia.curator.rehearsed import counting, rehearsal
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import BudgetError, QuestionError
+from adomnia.present import terminal
 from adomnia.schema.domain import Grid
 
 __all__ = ["averaging", "limited", "reworded", "tracker"]

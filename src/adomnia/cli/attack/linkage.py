@@ -9,6 +9,7 @@ import click
 from adomnia.cli import attacked, options
 from adomnia.curator.audited import read_columns
 from adomnia.errors import QuestionError
+from adomnia.present import terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

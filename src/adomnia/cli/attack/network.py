@@ -10,6 +10,7 @@ import click
 
 from adomnia.cli import attacked, options
 from adomnia.errors import QuestionError
+from adomnia.present import terminal
 
 __all__ = ["network"]
 

@@ -9,6 +9,7 @@ import click
 from adomnia.cli import attacked, options
 from adomnia.curator.database import open_database
 from adomnia.errors import QuestionError
+from adomnia.present import formatting, terminal
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding

@@ -15,6 +15,7 @@ from adomnia.curator.database import Database
 from adomnia.curator.rehearsed import TARGET, made_up, rehearsal, subset_counting
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import read_policy
+from adomnia.present import formatting, terminal
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding

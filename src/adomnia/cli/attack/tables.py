@@ -10,6 +10,7 @@ import click
 from adomnia.cli import attacked, options
 from adomnia.curator.audited import read_columns
 from adomnia.errors import QuestionError
+from adomnia.present import terminal
 
 if TYPE_CHECKING:
     from adomnia.audit.published import Cells

@@ -12,6 +12,7 @@ import click
 
 from adomnia.cli import attacked, options
 from adomnia.errors import QuestionError
+from adomnia.present import terminal
 
 if TYPE_CHECKING:
     from adomnia.audit.subject import Subject

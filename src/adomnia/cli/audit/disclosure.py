@@ -13,8 +13,9 @@ from adomnia.curator.audited import Coded, coded_file, own_columns
 from adomnia.curator.rehearsed import rehearsal
 from adomnia.errors import MachineryError, QuestionError
 from adomnia.policy.policy import Audit, Policy
-from adomnia.present.curves import standalone
+from adomnia.present import formatting, terminal
 from adomnia.present.disclosure_plot import disclosure_plot
+from adomnia.present.drawing.svg import standalone
 
 if TYPE_CHECKING:
     from adomnia.audit.disclosure import DisclosureReport, Terms

@@ -14,7 +14,9 @@ from adomnia.cli.audit.influence import influence
 from adomnia.cli.audit.whole import Case, examine
 from adomnia.curator.releases.release_folder import refuse_taken
 from adomnia.errors import QuestionError
-from adomnia.present.audit_page import AuditReport, write_audit
+from adomnia.present import formatting, terminal
+from adomnia.present.audit_page import write_audit
+from adomnia.review.audit_report import AuditReport
 
 __all__ = ["audit"]
 

@@ -16,6 +16,7 @@ from adomnia.curator.database import Database
 from adomnia.curator.rehearsed import counting
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import Policy
+from adomnia.present import formatting
 from adomnia.schema.domain import Categories, Grid
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from adomnia.cli.audit.steps import STEPS, Case, Skip
 from adomnia.curator.rehearsed import rehearsal
 from adomnia.errors import AdomniaError
-from adomnia.present.audit_page import AuditReport
+from adomnia.present import terminal
+from adomnia.review.audit_report import AuditReport
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding

@@ -1,122 +1,83 @@
-"""Pictures of answers and budgets: SVG in shares of its width, so that text stays legible.
-
-The report room's drawings shrink as a whole on a narrow page; an answer and a gauge are looked at
-on telephones too, so here only the bars shrink.
+"""Bars with their margins to both sides, in shares of the width: on a telephone only they shrink,
+and words stay legible.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 
-from adomnia.present import formatting as words
+from adomnia.present.drawing.svg import element, svg, text
+from adomnia.present.formatting import one_line
 
-__all__ = ["Bar", "bar_chart", "meter", "stairs"]
+__all__ = ["MOST_BARS", "Bar", "bar_chart"]
 
-ROW, TRACK = 44, 10
+ROW, TRACK, THIN = 44, 10, 6
+"""How high a bar is with its words, how high itself, and how high without words."""
 MOST_BARS = 60
-TALL, WIDE, ABOVE = 200, 1000, 24
+"""So many have their words."""
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A value with its name; the margin is to be drawn, `said` is what stands beside it."""
+    """A value with its name; the margin is to be drawn, `figure` is what stands beside it."""
 
     label: str
     value: float
     margin: float | None
-    said: str
+    figure: str
 
 
-def bar_chart(bars: Sequence[Bar], title: str) -> str:
-    """A bar for each value with its margin to both sides, from a common zero."""
-    shown = bars[:MOST_BARS]
-    ends = [(bar.value - (bar.margin or 0), bar.value + (bar.margin or 0)) for bar in shown]
-    low = min(0.0, *(end[0] for end in ends)) if ends else 0.0
-    high = max(0.0, *(end[1] for end in ends)) if ends else 0.0
-    span = (high - low) or 1.0
-    rows = "".join(_row(bar, place * ROW, low, span) for place, bar in enumerate(shown))
-    return (
-        f'<svg class="chart" role="img" aria-label="{escape(title)}" width="100%" '
-        f'height="{ROW * len(shown)}">{rows}</svg>'
-    )
+def bar_chart(bars: Sequence[Bar], title: str, most: int = MOST_BARS) -> str:
+    """A bar for each value with its margin, from a common zero; after `most` it ends.
 
-
-def _row(bar: Bar, top: float, low: float, span: float) -> str:
-    def at(value: float) -> float:
-        return 0.4 + 99.2 * (value - low) / span  # the caps at both ends stay whole
-
-    zero, end = at(0.0), at(bar.value)
-    middle = top + 26 + TRACK / 2
-    drawn = [
-        f'<text class="label" x="0" y="{top + 17}">{escape(words.one_line(bar.label, 34))}</text>',
-        f'<text class="figure" x="100%" y="{top + 17}" text-anchor="end">{escape(bar.said)}</text>',
-        f'<rect class="back" x="0" y="{top + 26}" width="100%" height="{TRACK}" rx="3"/>',
-        f'<rect class="bar" x="{min(zero, end):.2f}%" y="{top + 26}" '
-        f'width="{abs(end - zero):.2f}%" height="{TRACK}" rx="3"/>',
-    ]
-    if bar.margin is not None:
-        left, right = at(bar.value - bar.margin), at(bar.value + bar.margin)
-        for look in ("halo", "error"):  # the halo keeps it apart from the bar beneath
-            drawn.append(_stroke(look, (left, right), (middle, middle)))
-            drawn += [_stroke(look, (x, x), (middle - 6, middle + 6)) for x in (left, right)]
-    return "".join(drawn)
-
-
-def _stroke(look: str, x: tuple[float, float], y: tuple[float, float]) -> str:
-    across = f'x1="{x[0]:.2f}%" x2="{x[1]:.2f}%"'
-    return f'<line class="{look}" {across} y1="{y[0]}" y2="{y[1]}"/>'
-
-
-def meter(spent: float, total: float, label: str, said: str) -> str:
-    """A gauge of a budget: what is spent of it, read aloud as it is written beside it."""
-    share = min(max(spent / total, 0.0), 1.0) if total else 1.0
-    mood = "gone" if share > 0.999 else "low" if share > 0.8 else "calm"
-    return (
-        f'<div class="meter {mood}" role="meter" aria-label="{escape(label)}" aria-valuemin="0" '
-        f'aria-valuemax="{total:.9g}" aria-valuenow="{min(spent, total):.9g}" '
-        f'aria-valuetext="{escape(said)}"><svg aria-hidden="true" width="100%" height="12">'
-        '<rect class="back" x="0" y="0" width="100%" height="12" rx="6"/>'
-        f'<rect class="bar" x="0" y="0" width="{100 * share:.2f}%" height="12" rx="6"/></svg></div>'
-    )
-
-
-def stairs(
-    steps: Sequence[tuple[float, float]], high: float, level: str, ends: tuple[str, str], title: str
-) -> str:
-    """What was spent by then: (time, sum) after each step, up to a level at the height of `high`.
-
-    The times at both ends stand beneath; without a level's name the heights alone are told.
+    Very many bars are drawn thin, and without words.
     """
-    first, last = steps[0][0], steps[-1][0]
-    span, top = 1.03 * (last - first) or 1.0, high or 1.0  # a little room after the last
-    path, before = [f"M0 {TALL}"], float(TALL)
-    for time, spent in steps:
-        x, y = WIDE * (time - first) / span, TALL * (1 - spent / top)
-        path.append(f"L{x:.1f} {before:.2f}L{x:.1f} {y:.2f}")
-        before = y
-    path.append(f"L{WIDE} {before:.2f}")
-    line = "".join(path)
-    fit = f'viewBox="0 0 {WIDE} {TALL}" preserveAspectRatio="none"'
-    foot = ABOVE + TALL + 20
-    return (
-        f'<svg class="chart" role="img" aria-label="{escape(title)}" width="100%" '
-        f'height="{foot + 8}">{"".join(_height(part, top, level) for part in range(5))}'
-        f'<svg y="{ABOVE}" width="100%" height="{TALL}" overflow="visible" {fit}>'
-        f'<path class="area" d="{line}L{WIDE} {TALL}Z"/>'
-        f'<path class="line c0" d="{line}" vector-effect="non-scaling-stroke"/></svg>'
-        f'<text class="soft" x="0" y="{foot}">{escape(ends[0])}</text>'
-        f'<text class="soft" x="100%" y="{foot}" text-anchor="end">{escape(ends[1])}</text></svg>'
-    )
+    shown = bars[:most]
+    ends = [(bar.value - (bar.margin or 0), bar.value + (bar.margin or 0)) for bar in shown]
+    low, high = min([0.0, *(end[0] for end in ends)]), max([0.0, *(end[1] for end in ends)])
+    span = (high - low) or 1.0
+    row, drawn = (ROW, _worded) if len(shown) <= MOST_BARS else (THIN, _thin)
+    rows = [part for i, bar in enumerate(shown) for part in drawn(bar, i * row, low, span)]
+    return svg(title, "100%", row * len(shown), *rows, class_="chart")
 
 
-def _height(part: int, top: float, level: str) -> str:
-    """A line across at so many quarters of the height, and what it means."""
-    y, is_level = ABOVE + TALL * (1 - part / 4), part == 4 and bool(level)
-    said = f"{top * part / 4:.4g} {level if is_level else ''}" if part else ""
-    look = "level" if is_level else "axis"
-    return (
-        f'<line class="{look}" x1="0" x2="100%" y1="{y}" y2="{y}"/>'
-        f'<text class="soft" x="0" y="{y - 5}">{escape(said)}</text>'
-    )
+def _worded(bar: Bar, top: float, low: float, span: float) -> Iterator[str]:
+    """The name and the figure above, the bar on a track beneath, its margin with caps."""
+    yield text(one_line(bar.label, 34), 0, top + 17, class_="label")
+    yield text(bar.figure, "100%", top + 17, class_="figure", text_anchor="end")
+    yield element("rect", class_="back", x=0, y=top + 26, width="100%", height=TRACK, rx=3)
+    yield _bar(bar, (top + 26, TRACK), low, span)
+    if bar.margin is None:
+        return
+    ends = (_at(bar.value - bar.margin, low, span), _at(bar.value + bar.margin, low, span))
+    middle = top + 26 + TRACK / 2
+    for kind in ("halo", "error"):  # the halo keeps it apart from the bar beneath
+        yield _stroke(kind, ends, (middle, middle))
+        yield from (_stroke(kind, (x, x), (middle - 6, middle + 6)) for x in ends)
+
+
+def _thin(bar: Bar, top: float, low: float, span: float) -> Iterator[str]:
+    yield _bar(bar, (top + 1, THIN - 2), low, span)
+    if bar.margin is not None:
+        ends = (_at(bar.value - bar.margin, low, span), _at(bar.value + bar.margin, low, span))
+        yield _stroke("error", ends, (top + THIN / 2, top + THIN / 2))
+
+
+def _bar(bar: Bar, vertical: tuple[float, float], low: float, span: float) -> str:
+    zero, end = _at(0.0, low, span), _at(bar.value, low, span)
+    y, height = vertical
+    return element("rect", class_="bar", x=_percent(min(zero, end)), y=y,
+                   width=_percent(abs(end - zero)), height=height, rx=0.3 * height)  # fmt: skip
+
+
+def _stroke(kind: str, x: tuple[float, float], y: tuple[float, float]) -> str:
+    return element("line", class_=kind, x1=_percent(x[0]), x2=_percent(x[1]), y1=y[0], y2=y[1])
+
+
+def _at(value: float, low: float, span: float) -> float:
+    return 0.4 + 99.2 * (value - low) / span  # the caps at both ends stay whole
+
+
+def _percent(share: float) -> str:
+    return f"{share:.2f}%"

@@ -1,4 +1,4 @@
-"""Axes for drawings: where they end, which numbers stand on them, and how numbers are written."""
+"""Scales of drawings: where they end, and which numbers stand on them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Scale", "number"]
+__all__ = ["Scale"]
 
 FEW = 9
 """So many places are marked themselves; of more, round numbers are."""
@@ -17,22 +17,6 @@ LADDERS = (
     (1, 1.5, 2, 3, 4, 5, 6, 8),
     tuple(n / 10 for n in range(10, 100)),
 )
-SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def number(value: float, digits: int = 4) -> str:
-    """A number as it is written by hand: 10,000 and 0.05, and powers of ten only far from one."""
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    mantissa, power = f"{value:.{digits - 1}e}".split("e")
-    if -5 < int(power) < 7:
-        return _bare(f"{value:,.{max(0, digits - 1 - int(power))}f}")
-    raised = f"10{str(int(power)).translate(SUPERSCRIPT)}"
-    return raised if _bare(mantissa) == "1" else f"{_bare(mantissa)} × {raised}"
-
-
-def _bare(text: str) -> str:
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 @dataclass(frozen=True)
@@ -54,22 +38,27 @@ class Scale:
 
     @classmethod
     def up(
-        cls, values: Sequence[float], logarithmic: bool, ends: tuple[float, float] | None
-    ) -> Scale:
-        """For values: from zero unless it is logarithmic, or between the ends that are given."""
+        cls, values: Sequence[float], logarithmic: bool, ends: tuple[float, float] | None = None,
+        whole: bool = False,
+    ) -> Scale:  # fmt: skip
+        """For values: from zero unless it is logarithmic, or between the ends that are given.
+
+        Of `whole` numbers no part of one is marked.
+        """
         used = _usable(values, logarithmic)
         if ends is not None:
             inside = _even(*ends) if not logarithmic else _ladder(*ends)
             ticks = {*ends, *(tick for tick in inside if ends[0] < tick < ends[1])}
             return cls(*ends, logarithmic, tuple(sorted(ticks)))
-        return cls._round(min(used) if logarithmic else min(0.0, *used), max(used), logarithmic)
+        low = min(used) if logarithmic else min(0.0, *used)
+        return cls._round(low, max(used), logarithmic, whole)
 
     @classmethod
-    def _round(cls, low: float, high: float, logarithmic: bool) -> Scale:
+    def _round(cls, low: float, high: float, logarithmic: bool, whole: bool = False) -> Scale:
         """Ends moved outwards to round numbers."""
         if high <= low:
             low, high = (low / 2, low * 2) if logarithmic else (low, low + 1)
-        ticks = _ladder(low, high) if logarithmic else _even(low, high)
+        ticks = _ladder(low, high) if logarithmic else _even(low, high, whole)
         return cls(ticks[0], ticks[-1], logarithmic, ticks)
 
     def share(self, value: float) -> float:
@@ -96,9 +85,9 @@ def _usable(values: Sequence[float], logarithmic: bool) -> list[float]:
     return [v for v in values if math.isfinite(v) and (v > 0 or not logarithmic)] or [1.0]
 
 
-def _even(low: float, high: float) -> tuple[float, ...]:
+def _even(low: float, high: float, whole: bool = False) -> tuple[float, ...]:
     """About five multiples of a round step, around both ends."""
-    rough = (high - low) / 5
+    rough = max((high - low) / 5, 1.0 if whole else 0.0)
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * part for part in (1, 2, 5, 10) if power * part >= rough * (1 - 1e-9))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote
@@ -14,8 +14,10 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from adomnia.errors import AdomniaError, MachineryError, NotAllowedError
+from adomnia.present.budget_gauge import Gauge
+from adomnia.present.csv_export import csv_text
 from adomnia.server.console.chain_check import ChainCheck
-from adomnia.server.console.gauges import Gauge, own_gauge
+from adomnia.server.console.gauges import own_gauge
 from adomnia.server.console.jobs import Jobs
 from adomnia.server.console.sessions import LONGEST, BrowserSessions
 from adomnia.server.console.templating import ConsoleTemplates
@@ -87,6 +89,11 @@ class PageContext:
         return Response(
             self.console.templates.page(template, facts), status, media_type="text/html"
         )
+
+    def csv(self, name: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Response:
+        """A CSV file to be saved under this name."""
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return Response(csv_text(head, rows), headers=headers, media_type="text/csv; charset=utf-8")
 
     async def _gauge(self) -> Gauge | None:
         if self.someone is None:

@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from adomnia.curator.access import CURATOR
-from adomnia.present.drawing.bars import meter
+from adomnia.present import formatting
+from adomnia.present.budget_gauge import Gauge, currency, gauge
 from adomnia.server.console.ledger_lines import asker, history
 
 if TYPE_CHECKING:
-    from adomnia.privacy.composition import Budget
     from adomnia.server.accounts import Person
     from adomnia.server.service import Service
 
-__all__ = ["Gauge", "currency", "gauges", "own_gauge"]
+__all__ = ["gauges", "own_gauge"]
 
 MOST_NAMED = 5
 """So many who spend without a budget of their own are named."""
-
-
-@dataclass(frozen=True)
-class Gauge:
-    """A budget: whose it is, what is spent and left of it, and its drawing.
-
-    The note says who has spent of it without a budget of their own.
-    """
-
-    name: str
-    about: str
-    symbol: str
-    total: str
-    spent: str
-    left: str
-    drawing: str
-    note: str = ""
-
-
-def currency(budget: Budget) -> str:
-    """What a budget is counted in."""
-    return "rho" if budget.rho is not None else "epsilon"
 
 
 def own_gauge(service: Service, person: Person) -> Gauge:
@@ -51,16 +28,16 @@ def own_gauge(service: Service, person: Person) -> Gauge:
     """
     policy, state = service.database.policy, service.database.budget()
     if person.is_curator:
-        return _gauge("The data", "everybody together, for ever", policy.budget, state["data"])
+        return gauge("The data", "everybody together, for ever", policy.budget, state["data"])
     own = policy.analysts.get(person.name)
     if own is not None:
-        return _gauge("You", "your own budget", own, state["analysts"][person.name])
+        return gauge("You", "your own budget", own, state["analysts"][person.name])
     unit = currency(policy.budget)
     steps = history(service.database, policy.budget, asker(person))
     spent = steps[-1].spent if steps else Fraction(0)
     left = service.session(person).remaining()[unit]
     told = {"spent": str(spent), "remaining": str(left), "unit": unit}
-    return _gauge("You", "without a budget of your own", None, told)
+    return gauge("You", "without a budget of your own", None, told)
 
 
 def gauges(service: Service, person: Person) -> list[Gauge]:
@@ -70,7 +47,7 @@ def gauges(service: Service, person: Person) -> list[Gauge]:
         return [first]
     states, listed = service.database.budget()["analysts"], service.database.policy.analysts
     first = replace(first, note=_unlisted(service))
-    return [first, *(_gauge(name, "analyst", b, states[name]) for name, b in listed.items())]
+    return [first, *(gauge(name, "analyst", b, states[name]) for name, b in listed.items())]
 
 
 def _unlisted(service: Service) -> str:
@@ -90,13 +67,3 @@ def _unlisted(service: Service) -> str:
 
 def _known(name: str) -> str:
     return "curators" if name == CURATOR else name
-
-
-def _gauge(name: str, about: str, budget: Budget | None, state: Mapping[str, str]) -> Gauge:
-    spent, left = Fraction(state["spent"]), Fraction(state["remaining"])
-    whole = spent + left if budget is None else budget.rho or budget.epsilon or Fraction(0)
-    symbol = formatting.SYMBOLS[state["unit"]]
-    said = f"{symbol} {formatting.amount(spent)} of {formatting.amount(whole)} spent"
-    drawing = meter(float(spent), float(whole), f"Budget: {name}", said)
-    return Gauge(name, about, symbol, formatting.amount(whole), formatting.amount(spent), formatting.amount(left),
-                 drawing)  # fmt: skip

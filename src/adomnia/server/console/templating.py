@@ -1,4 +1,4 @@
-"""How pages look: templates that escape what they are given, and files that lie beside them."""
+"""The console's templates, and the files that lie beside them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from adomnia.present.templating import FOLDER, environment
+
 __all__ = ["ConsoleTemplates"]
 
 HERE = Path(__file__).parent
+SHARED = ("palette.css", "drawing.css")
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
@@ -23,27 +24,14 @@ class ConsoleTemplates:
     """The templates and static files of the console, read once."""
 
     def __init__(self) -> None:
-        self._files = {path.name: path.read_bytes() for path in (HERE / "static").iterdir()}
-        self._made = Environment(
-            loader=FileSystemLoader(HERE / "templates"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._made.globals["static"] = self._address
-        self._made.filters |= {
-            "amount": formatting.amount,
-            "amounts": formatting.symbol_amounts,
-            "drawn": Markup,  # only for pictures that we drew, with what is in them escaped
-            "moment": formatting.moment,
-            "one_line": formatting.one_line,
-            "value": formatting.value,
-        }
+        files = [*(HERE / "static").iterdir(), *(FOLDER / name for name in SHARED)]
+        self._files = {path.name: path.read_bytes() for path in files}
+        self._templates = environment(HERE / "templates")
+        self._templates.globals["static"] = self._address
 
     def page(self, template: str, facts: Mapping[str, Any]) -> str:
         """The HTML of a template."""
-        return self._made.get_template(template).render(facts)
+        return self._templates.get_template(template).render(facts)
 
     def static(self) -> Route:
         """The route of the files; their addresses change with their content."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from adomnia.present.promise import promised
+from adomnia.present.promise import promise_text
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open
 from adomnia.schema.table import Attribute, PublicTable, Table
 from adomnia.server.http.error_responses import as_json
@@ -37,7 +37,7 @@ async def schema(context: RequestContext) -> Response:
     account = await context.service.run(database.account)
     released = sum("sql" in prior["published"] for prior in account.priors)
     policy = database.policy if context.person.is_curator else replace(database.policy, analysts={})
-    promise = promised(policy, released=released)  # to an analyst not how many others there are
+    promise = promise_text(policy, released=released)  # to an analyst not how many others there are
     return as_json(SchemaResponse(list(_tables(database.table)), list(promise)))
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from adomnia.curator.query_plan import QueryPlan
+from adomnia.present.formatting import amounts, confidence, margin
 from adomnia.server.postgres import types
 from adomnia.server.postgres.failures import WireError, placed
 from adomnia.server.postgres.lexer import Words
-from adomnia.server.postgres.notices import amounts, margin_text
 from adomnia.server.postgres.questions import HOW_TO_PAY, Question, look
 from adomnia.server.postgres.results import Column, Command, Outcome
 from adomnia.server.postgres.visit import Visit
@@ -83,11 +83,11 @@ def _plan(visit: Visit, question: Question, values: Sequence[Any], is_json: bool
 
 def _lines(found: QueryPlan) -> list[str]:
     cells = f", {found.cells:,} cells" if found.cells > 1 else ""
-    sure = f" with {found.confidence * 100:g} % confidence"
+    sure = f" with {confidence(found.confidence)} confidence"
     lines = [f"it would cost {amounts(found.spent)} ({found.mechanism} noise{cells})"]
     for name, value in found.margins.items():
-        unit = " rows" if found.margin_units[name] == "rows" else ""
-        known = "comes with the answer" if value is None else f"± {margin_text(value)}{unit}{sure}"
+        size = "" if value is None else margin(value, found.margin_units[name])
+        known = f"{size}{sure}" if size else "comes with the answer"
         lines.append(f"  {name}: margin {known}")
     for step in found.to_json()["measurements"]:
         tight = "" if step["exact"] else "at most "

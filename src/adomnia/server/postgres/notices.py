@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 
 from adomnia.curator.answers.answer import Answer
-from adomnia.privacy.loss import written
+from adomnia.present.formatting import amounts, confidence, margin_size
 from adomnia.server.postgres.results import Notice
 
-__all__ = ["amounts", "margin_text", "notices_of"]
+__all__ = ["notices_of"]
 
 
 def notices_of(answer: Answer) -> tuple[Notice, ...]:
@@ -22,12 +21,6 @@ def notices_of(answer: Answer) -> tuple[Notice, ...]:
     return (*found, *(Notice(note) for note in answer.notes))
 
 
-def amounts(values: Mapping[str, Fraction]) -> str:
-    """Amounts with their names; nothing at all is `nothing`."""
-    some = [f"{name} {written(value)}" for name, value in values.items() if value]
-    return ", ".join(some) or "nothing"
-
-
 def _margins(answer: Answer) -> list[str]:
     """How far each noisy column may be off, in one line."""
     spans = {name: _span(values) for name, values in answer.margins.items()}
@@ -35,17 +28,12 @@ def _margins(answer: Answer) -> list[str]:
     told = [f"{name} ± {span}{units.get(name, '')}" for name, span in spans.items() if span]
     if not told:
         return []
-    return [f"with {answer.confidence * 100:g} % confidence: {', '.join(told)}"]
+    return [f"with {confidence(answer.confidence)} confidence: {', '.join(told)}"]
 
 
 def _span(values: Sequence[float | None]) -> str:
     known = [value for value in values if value is not None]
     if not known or not any(known):
         return ""
-    low, high = margin_text(min(known)), margin_text(max(known))
+    low, high = margin_size(min(known)), margin_size(max(known))
     return low if low == high else f"{low} to {high}"
-
-
-def margin_text(value: float) -> str:
-    """A margin as a person reads it."""
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"

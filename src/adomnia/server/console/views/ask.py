@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
 from adomnia.errors import AdomniaError, QuestionError
+from adomnia.present import formatting
+from adomnia.present.budget_gauge import currency
 from adomnia.server.console.console import PageContext
-from adomnia.server.console.gauges import currency
 from adomnia.server.console.jobs import Job
 from adomnia.server.console.ledger_lines import asker, lines, visible
 from adomnia.server.console.views import answers

@@ -1,4 +1,4 @@
-"""The page of the audit: what the last one found, with the pictures of the report room.
+"""The page of the audit: what the last one found, as the report shows it.
 
 An audit rests on exact data, so it is for curators; and what names groups or exact values is left
 out here, also of an audit that was made with names.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +15,8 @@ from starlette.responses import Response
 
 from adomnia.audit.finding import Finding, Rate
 from adomnia.errors import QuestionError
-from adomnia.present.audit_page import TITLES, WORDS
-from adomnia.present.finding_plots import plot
-from adomnia.present.findings import COLOURS, NAMING, measured
+from adomnia.present.findings import FindingView, view
+from adomnia.review.audit_report import COLOURS, NAMING
 
 if TYPE_CHECKING:
     from adomnia.policy.policy import Policy
@@ -29,35 +27,23 @@ __all__ = ["show"]
 LARGEST = 50 * 1024 * 1024
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A finding with its title, colour, figures in words and picture."""
-
-    finding: Finding
-    title: str
-    colour: str
-    word: str
-    figures: str
-    drawing: str
-
-
 async def show(context: PageContext) -> Response:
     """The findings of the newest audit beside the policy, or how to make one."""
     if not context.is_curator:
-        return await context.page("audit.html", audit=None, findings=[])
+        return await context.page("audit.html", audit=None, views=[])
     policy = context.service.database.policy
-    audit, findings = await context.service.run(_latest, policy)
+    audit, views = await context.service.run(_latest, policy)
     same = audit is not None and audit.get("policy") == policy.digest
-    return await context.page("audit.html", audit=audit, findings=findings, same=same, words=WORDS)
+    return await context.page("audit.html", audit=audit, views=views, same=same)
 
 
-def _latest(policy: Policy) -> tuple[Mapping[str, Any] | None, list[Shown]]:
+def _latest(policy: Policy) -> tuple[Mapping[str, Any] | None, list[FindingView]]:
     read = [found for file in policy.file.parent.glob("*/audit.json") if (found := _read(file))]
     newest = max(read, key=lambda audit: str(audit["made"]), default=None)
     if newest is None:
         return None, []
     try:
-        shown = [_shown(facts) for facts in _findings(newest)]
+        shown = [_view(facts) for facts in _findings(newest)]
     except (KeyError, TypeError, ValueError):
         raise QuestionError(
             "the newest audit beside the policy cannot be read",
@@ -83,9 +69,7 @@ def _findings(audit: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**facts, "details": kept}
 
 
-def _shown(facts: dict[str, Any]) -> Shown:
+def _view(facts: dict[str, Any]) -> FindingView:
     colour = facts["colour"]
     fields = {name: value for name, value in facts.items() if name != "colour"}
-    one = Finding(**{**fields, "success": Rate(**facts["success"])})
-    return Shown(one, TITLES.get(one.attack, one.attack), colour, WORDS[colour], measured(one),
-                 plot(one))  # fmt: skip
+    return view(Finding(**{**fields, "success": Rate(**facts["success"])}), colour)

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from adomnia.present.drawing.bars import stairs
-from adomnia.server.console.gauges import currency, gauges
+from adomnia.present import formatting
+from adomnia.present.budget_gauge import currency
+from adomnia.present.drawing.stairs import stairs
+from adomnia.server.console.gauges import gauges
 from adomnia.server.console.ledger_lines import SpendingStep, history
 
 if TYPE_CHECKING:

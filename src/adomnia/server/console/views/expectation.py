@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from adomnia.present import formatting
+
 if TYPE_CHECKING:
     from adomnia.server.accounts import Person
     from adomnia.server.service import Service
@@ -39,19 +41,14 @@ def expected(service: Service, person: Person, sql: str, said: Mapping[str, Any]
     spent = {name: forecast.spent.get(name, ZERO) for name in left}
     after = {name: max(value - spent[name], ZERO) for name, value in left.items()}
     units = forecast.margin_units
-    margins = tuple((n, _margin(m, units[n] == "rows")) for n, m in forecast.margins.items())
-    shown = f"{100 * forecast.confidence:g} %"
-    return Expectation(
-        formatting.symbol_amounts(forecast.spent),
-        formatting.symbol_amounts(after),
-        not over,
-        shown,
-        margins,
-    )
+    margins = tuple((n, _margin(m, units[n])) for n, m in forecast.margins.items())
+    sure = formatting.confidence(forecast.confidence)
+    cost, left_then = map(formatting.symbol_amounts, (forecast.spent, after))
+    return Expectation(cost, left_then, not over, sure, margins)
 
 
-def _margin(margin: float | None, is_rank: bool) -> str:
+def _margin(margin: float | None, unit: str) -> str:
     if margin is None:
         return "comes with the answer: it depends on how many rows there are"
-    size = formatting.number(margin, formatting.digits(margin))
-    return f"± {size} rows in rank" if is_rank else f"± {size}"
+    size = formatting.margin(margin, unit)
+    return f"{size} in rank" if unit == "rows" else size

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import JSONResponse, Response
 
-from adomnia.present.csv_export import sheet
+from adomnia.present import formatting
 from adomnia.server.console.ledger_lines import KINDS, LedgerLine, lines, visible
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ async def as_csv(context: PageContext) -> Response:
         [formatting.symbol_amounts(v) if name == "cost" else v for name, v in _row(line)]
         for line in found
     ]
-    return sheet("ledger.csv", HEAD, rows)
+    return context.csv("ledger.csv", HEAD, rows)
 
 
 async def as_json(context: PageContext) -> Response:

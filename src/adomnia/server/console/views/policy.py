@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from adomnia.present.promise import promised
+from adomnia.present.promise import promise_text
 from adomnia.server.console.views.listings import listings
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ def _facts(service: Service, person: Person) -> dict[str, Any]:
     policy = service.database.policy
     released = len(service.database.account().priors)
     if person.is_curator:
-        promise = promised(policy, service.database.budget()["data"]["spent"], released)
+        promise = promise_text(policy, service.database.budget()["data"]["spent"], released)
     else:  # neither how many others there are nor what they have spent
-        promise = promised(replace(policy, analysts={}), released=released)
+        promise = promise_text(replace(policy, analysts={}), released=released)
     return {
         "promise": promise,
         "protected": PROTECTED,

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from adomnia.curator.axis_values import side_of
 from adomnia.policy.policy import Policy
+from adomnia.present import formatting
 from adomnia.present.drawing.bars import MOST_BARS, Bar, bar_chart
 from adomnia.queries.ranges import from_domain
 from adomnia.queries.ranges import show as shown
@@ -71,8 +72,8 @@ def _tables(policy: Policy, marginals: list[Mapping[str, Any]]) -> Iterator[Rele
         yield ReleasedTable(
             names,
             tuple(cells[:MOST_ROWS]),
-            formatting.number(marginal["margin"], formatting.digits(marginal["margin"])),
-            f"{100 * marginal['confidence']:g} %",
+            formatting.margin(marginal["margin"]),
+            formatting.confidence(marginal["confidence"]),
             _chart(names, cells, marginal["margin"]) if len(cells) <= MOST_BARS else "",
             max(0, len(cells) - MOST_ROWS),
         )
@@ -85,7 +86,7 @@ def _axis(policy: Policy, name: str) -> list[Any]:
 
 def _chart(names: tuple[str, ...], cells: list[tuple[tuple[Any, ...], int]], margin: float) -> str:
     bars = [
-        Bar(", ".join(map(formatting.value, cell)), count, margin, formatting.value(count))
+        Bar(", ".join(map(formatting.label, cell)), count, margin, formatting.value(count))
         for cell, count in cells
     ]
     return bar_chart(bars, f"{' × '.join(names)}: counts with their margins of error")

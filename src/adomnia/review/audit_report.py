@@ -1,0 +1,103 @@
+"""What an audit came to: its findings, and their colours by the policy's thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from adomnia.policy.policy import Audit, Policy
+
+if TYPE_CHECKING:
+    from adomnia.audit.finding import Finding
+
+__all__ = ["COLOURS", "NAMING", "AuditReport", "judge", "without_names"]
+
+COLOURS = ("green", "amber", "red")
+"""From harmless to alarming."""
+
+NAMING = frozenset(
+    {
+        "claims",
+        "forced",
+        "found",
+        "given_away",
+        "guess",
+        "guesses",
+        "intervals",
+        "learned",
+        "links",
+        "ranges",
+        "unique_rows",
+    }
+)
+"""Details that say who, or what exactly."""
+
+_VERDICTS = {
+    "violated": "red",
+    "out of reach": "amber",
+    "not refuted": "green",
+    "does not fit": "red",
+    "fits with": "amber",
+    "unknown": "amber",
+    "fits": "green",
+}
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """A policy, what was found about it, and what was not looked at (its name, and why).
+
+    `spent` is what its ledger has paid out, and `released` how many exact releases it knows.
+    """
+
+    policy: Policy
+    findings: tuple[Finding, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+    names: bool = False
+    spent: str = "0"
+    released: int = 0
+
+    def colours(self) -> list[str]:
+        """The colour of each finding, by the policy's thresholds."""
+        return [judge(one, self.policy.audit) for one in self.findings]
+
+    def verdict(self) -> str:
+        """The worst colour."""
+        return max(self.colours(), key=COLOURS.index, default="green")
+
+
+def judge(finding: Finding, audit: Audit) -> str:
+    """Green, amber or red.
+
+    A verdict has its own colour, and so have disclosures and cells that are given away: one is
+    amber, and more than the policy allows are red. Everything else is judged by how far the
+    attacker gets above somebody who saw nothing; where that may be luck, because the interval
+    reaches down to knowing nothing, it is one colour milder. What was not scored is amber, and so
+    is a file in which anybody is alone.
+    """
+    verdict = finding.details.get("verdict")
+    if verdict in _VERDICTS:
+        return _VERDICTS[verdict]
+    if finding.attack == "disclosure":
+        return _counted(finding.success.value, audit.disclosures)
+    if finding.attack == "given away":
+        return _counted(finding.success.value, 0)
+    if finding.details.get("scored") is False:
+        return "amber"
+    above = finding.success.value - finding.baseline
+    alarm = int(above > audit.amber) + int(above > audit.red)
+    doubtful = finding.success.low <= finding.baseline
+    alone = finding.attack == "uniqueness" and finding.success.value > 0
+    return COLOURS[max(int(alone), alarm - doubtful)]
+
+
+def _counted(many: float, allowed: int | None) -> str:
+    if allowed is not None and many > allowed:
+        return "red"
+    return "amber" if many else "green"
+
+
+def without_names(finding: Finding) -> dict[str, Any]:
+    """The finding as plain JSON values, less what names people, groups or exact cells."""
+    facts = finding.to_json()
+    return {**facts, "details": {k: v for k, v in facts["details"].items() if k not in NAMING}}

@@ -31,24 +31,31 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from peers.audit_report import Attack, Outcome, measured
 
-from adomnia.audit.claim import refute
-from adomnia.audit.decoding import Channel, decoding_curve
-from adomnia.audit.disclosure import Terms, disclosures
+from adomnia.audit.claims.audit_target import AuditTarget
+from adomnia.audit.claims.broken_mechanisms import SUSPECTS, suspect
+from adomnia.audit.claims.claim import refute
+from adomnia.audit.claims.reference_mechanisms import OURS, ours
+from adomnia.audit.disclosure.disclosure import Terms, disclosures
+from adomnia.audit.exact_releases.prior_leak import chain_leak
 from adomnia.audit.finding import Finding
-from adomnia.audit.hadamard import hadamard
-from adomnia.audit.influence import influence
-from adomnia.audit.linkage import link_exactly, link_probably
-from adomnia.audit.microdata import microdata
-from adomnia.audit.ours import OURS, ours
-from adomnia.audit.pattern import Network
-from adomnia.audit.planted import Coalition, passive, planted
-from adomnia.audit.prior_leak import chain_leak
-from adomnia.audit.published import Cells, Count, Mean, Median, Statement, marginal
-from adomnia.audit.scoreboard import Hunt, Ratings, scoreboard
-from adomnia.audit.subject import Subject
-from adomnia.audit.subset_sums import subset_sums
-from adomnia.audit.suspects import SUSPECTS, suspect
-from adomnia.audit.uniqueness import anonymity
+from adomnia.audit.linkage.linkage import link_exactly, link_probably
+from adomnia.audit.linkage.scoreboard import Hunt, Ratings, scoreboard
+from adomnia.audit.linkage.uniqueness import anonymity
+from adomnia.audit.networks.active_attack import Coalition, passive, planted
+from adomnia.audit.networks.influence import influence
+from adomnia.audit.networks.pattern import Network
+from adomnia.audit.reconstruction.decoding import Channel, decoding_curve
+from adomnia.audit.reconstruction.hadamard import hadamard
+from adomnia.audit.reconstruction.microdata import microdata
+from adomnia.audit.reconstruction.published_statistics import (
+    Cells,
+    Count,
+    Mean,
+    Median,
+    Statement,
+    marginal,
+)
+from adomnia.audit.reconstruction.subset_sums import subset_sums
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST = 300.0
@@ -370,7 +377,7 @@ def claims(run: Run) -> Iterator[Line]:
     yield from sorted([*mine, *theirs], key=lambda line: list(what.values()).index(line.data))
 
 
-def bound(subject: Subject, *drawn: Any) -> Outcome:
+def bound(subject: AuditTarget, *drawn: Any) -> Outcome:
     """Our bound from samples that were drawn beforehand."""
 
     def sample(rest: list[Any], size: int) -> Any:

@@ -17,8 +17,8 @@ import time
 
 import networkx as nx
 
-from adomnia.audit.growth.models import MODELS
-from adomnia.audit.influence import influence
+from adomnia.audit.networks.growth.models import MODELS
+from adomnia.audit.networks.influence import influence
 
 
 def begin(chance: random.Random, start: int, links: int) -> nx.DiGraph:

@@ -135,7 +135,7 @@ def test_what_a_note_says_it_is_checked_by_exists(note):
 READING = {".measure", ".histogram", ".keyed", ".contingency", "read_sealed", "unseal"}
 """Calls by which exact values are read of an engine, or opened."""
 READERS = ("engines/", "mechanisms/", "curator/sealed_reads.py", "curator/table_backend.py")
-AUDITOR = ("curator/audited.py", "curator/confirmation.py")
+AUDITOR = ("review/exact_columns.py", "curator/confirmation.py")
 """Who sees exact values by another protocol, for the curator's own eyes."""
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.integrate import quad
 
-from adomnia.audit.discriminant import discriminant, free_lunch_bound, game
+from adomnia.audit.correlation.discriminant import discriminant, free_lunch_bound, game
 from adomnia.mechanisms.counts.randomized_response import Response, respond
 from adomnia.mechanisms.margins.margin import Noise
 from adomnia.mechanisms.noise.laplace import sample

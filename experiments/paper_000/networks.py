@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from adomnia.audit.growth.models import MODELS
-from adomnia.audit.growth.odds import Estimate
-from adomnia.audit.influence import PAPER_FIGURES, InfluenceReport, influence
+from adomnia.audit.networks.growth.models import MODELS
+from adomnia.audit.networks.growth.odds import Estimate
+from adomnia.audit.networks.influence import PAPER_FIGURES, InfluenceReport, influence
 from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import Claim, Found, Scale, Table
 from experiments.measured import Measured, combined

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.integrate import quad
 
-from adomnia.audit.prior_leak import chain_leak
+from adomnia.audit.exact_releases.prior_leak import chain_leak
 from adomnia.mechanisms.noise.laplace import sample
 from adomnia.present.drawing.plot import Plot, Series, draw
 from adomnia.priors.moves.solve import solve

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from adomnia.audit.correlation import Groups, odds_factor
+from adomnia.audit.correlation.correlation import Groups, odds_factor
 from adomnia.mechanisms.counts.randomized_response import Response, respond
 from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import Claim, Found, Scale, Table

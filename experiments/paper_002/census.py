@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from adomnia.audit.disclosure import DisclosureReport, Level, Terms, disclosures
+from adomnia.audit.disclosure.disclosure import DisclosureReport, Level, Terms, disclosures
 from adomnia.cli.census import census_rows
 from experiments.data import find
 

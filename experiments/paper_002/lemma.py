@@ -8,8 +8,8 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from adomnia.audit.closeness import closeness_probability
-from adomnia.audit.ratio import laplace_ratio
+from adomnia.audit.disclosure.closeness import closeness_probability
+from adomnia.audit.disclosure.ratio import laplace_ratio
 from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
 from experiments.measured import Measured, combined, share

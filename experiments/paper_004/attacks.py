@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adomnia.audit.decoding import Channel, decoding, threshold
 from adomnia.audit.finding import Finding
-from adomnia.audit.hadamard import hadamard
-from adomnia.audit.subset_sums import subset_sums
+from adomnia.audit.reconstruction.decoding import Channel, decoding, threshold
+from adomnia.audit.reconstruction.hadamard import hadamard
+from adomnia.audit.reconstruction.subset_sums import subset_sums
 from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import Claim, Found, Scale, Table
 from experiments.measured import Measured, Share, mean, share

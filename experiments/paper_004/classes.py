@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from adomnia.audit.crowds import classes, codes
-from adomnia.audit.linkage import link_exactly
-from adomnia.audit.uniqueness import anonymity
+from adomnia.audit.linkage.equivalence_classes import classes, codes
+from adomnia.audit.linkage.linkage import link_exactly
+from adomnia.audit.linkage.uniqueness import anonymity
 from adomnia.cli.census import census_rows
 from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import Claim, Found, Scale, Table

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adomnia.audit.scoreboard import STANDARD, Hunt, Ratings, scoreboard
+from adomnia.audit.linkage.scoreboard import STANDARD, Hunt, Ratings, scoreboard
 from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import Claim, Found, Scale, Table
 from experiments.measured import Share, share

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adomnia.cli.audit import whole
+from adomnia.review import audit as whole
 
 MORE = """
 [attributes.education]

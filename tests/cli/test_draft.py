@@ -7,8 +7,8 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from adomnia.curator.draft import Wish, confirmed, draft, draft_policy
 from adomnia.policy.policy import read_policy
+from adomnia.review.draft import Wish, confirmed, draft, draft_policy
 from adomnia.schema.domain import Categories, Dates, Grid
 
 ODD = """SELECT [i] AS list, {'a': i} AS struct, uuid() AS u, TIMESTAMP '2020-03-04 10:00:00' AS t,

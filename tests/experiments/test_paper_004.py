@@ -10,10 +10,10 @@ from math import exp
 import numpy as np
 import pytest
 
-from adomnia.audit.decoding import decoding
-from adomnia.audit.hadamard import hadamard
-from adomnia.audit.scoreboard import Ratings
-from adomnia.audit.subset_sums import subset_sums
+from adomnia.audit.linkage.scoreboard import Ratings
+from adomnia.audit.reconstruction.decoding import decoding
+from adomnia.audit.reconstruction.hadamard import hadamard
+from adomnia.audit.reconstruction.subset_sums import subset_sums
 from adomnia.mechanisms.noise import laplace
 from experiments.claim import DIFFERS, Scale
 from experiments.measured import share

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from small_table import Unbooked, listed, number, opened
 
-from adomnia.audit.claim import refute
-from adomnia.audit.subject import Subject
+from adomnia.audit.claims.audit_target import AuditTarget
+from adomnia.audit.claims.claim import refute
 from adomnia.mining.components import PCA
 from adomnia.mining.decision_tree import DecisionTree
 from adomnia.mining.item_sets import FrequentItemSets
@@ -97,7 +97,7 @@ def audited(fit, neighbours, claimed, spent, samples, confidence=0.99):
     def sample(session, size):
         return np.array([fit(session, spent) for _ in range(size)])
 
-    subject = Subject(fit.__name__, sample, *neighbours, claimed)
+    subject = AuditTarget(fit.__name__, sample, *neighbours, claimed)
     return refute(subject, samples, confidence, time_limit=200.0)
 
 

@@ -19,9 +19,9 @@ from adomnia.cli.census import write_census
 from adomnia.cli.init import save
 from adomnia.cli.ways import MISSING, Ways, prepare_ways, serve_ways
 from adomnia.curator.database import Database, open_database
-from adomnia.curator.draft import Draft, Wish, confirmed, draft
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
+from adomnia.review.draft import Draft, Wish, confirmed, draft
 
 if TYPE_CHECKING:
     from rich.console import Console

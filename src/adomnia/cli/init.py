@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from adomnia.cli import options
-from adomnia.curator.draft import Column, Draft, Wish, draft
 from adomnia.errors import PolicyError
 from adomnia.present import formatting, terminal
+from adomnia.review.draft import Column, Draft, Wish, draft
 
 __all__ = ["init", "save"]
 

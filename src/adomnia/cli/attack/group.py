@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from adomnia.cli.attack.asked import averaging, tracker
+from adomnia.cli.attack.averaging import averaging, tracker
 from adomnia.cli.attack.linkage import intersection, linkage, uniqueness
+from adomnia.cli.attack.microdata import microdata
 from adomnia.cli.attack.network import network
 from adomnia.cli.attack.prior import prior
 from adomnia.cli.attack.ratings import ratings
 from adomnia.cli.attack.reconstruct import decoding, reconstruct
-from adomnia.cli.attack.tables import microdata
 
 __all__ = ["attack"]
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import attacked, options
-from adomnia.curator.audited import read_columns
+from adomnia.cli import findings as attacked
+from adomnia.cli import options
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
+from adomnia.review.exact_columns import read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +39,7 @@ def uniqueness(file: str, quasi: str, sensitive: str | None, names: bool, **how:
     Examples:
       adomnia attack uniqueness people.csv --quasi sex,age,region --sensitive income
     """
-    from adomnia.audit.uniqueness import uniqueness as attack  # noqa: PLC0415 (slow to import)
+    from adomnia.audit.linkage.uniqueness import uniqueness as attack  # noqa: PLC0415 (slow to import)
 
     known = attacked.listed(quasi, "--quasi")
     data = read_columns(file, [*known, *([sensitive] if sensitive else [])])
@@ -79,7 +80,7 @@ def linkage(published: str, known: str, form: str, **told: Any) -> None:
       adomnia attack linkage hospital.csv voters.csv --on born,sex,zip
       adomnia attack linkage hospital.csv voters.csv --on born,sex,zip --tolerance born=1
     """
-    from adomnia.audit.linkage import (  # noqa: PLC0415 (slow to import)
+    from adomnia.audit.linkage.linkage import (  # noqa: PLC0415 (slow to import)
         Shared,
         Weighing,
         link_exactly,
@@ -121,8 +122,8 @@ def intersection(files: Sequence[str], quasi: str, form: str, **told: Any) -> No
     Examples:
       adomnia attack intersection may.csv june.csv --quasi crowd --sensitive illness --person id
     """
-    from adomnia.audit.crowds import Release  # noqa: PLC0415 (slow to import)
-    from adomnia.audit.intersection import intersection as attack  # noqa: PLC0415
+    from adomnia.audit.linkage.equivalence_classes import Release  # noqa: PLC0415 (slow to import)
+    from adomnia.audit.linkage.intersection import intersection as attack  # noqa: PLC0415
 
     if len(files) < 2:
         raise QuestionError("an intersection needs two files or more", "one alone: uniqueness")

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from adomnia.cli import attacked, options
+from adomnia.cli import findings as attacked
+from adomnia.cli import options
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
 
@@ -40,8 +41,8 @@ def network(file: str, form: str, **told: Any) -> None:
       adomnia attack network friends.edges.gz
       adomnia attack network friends.edges.gz --friends 8
     """
-    from adomnia.audit.pattern import Network  # noqa: PLC0415 (slow to import)
-    from adomnia.audit.planted import Accounts, Coalition, passive, planted  # noqa: PLC0415
+    from adomnia.audit.networks.active_attack import Accounts, Coalition, passive, planted  # noqa: PLC0415
+    from adomnia.audit.networks.pattern import Network  # noqa: PLC0415 (slow to import)
 
     published = Network.of(_edges(file))
     how = {name: told[name] for name in ("trials", "seed", "time_limit")}

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import attacked, options
+from adomnia.cli import findings as attacked
+from adomnia.cli import options
 from adomnia.curator.database import open_database
 from adomnia.errors import QuestionError
 from adomnia.present import formatting, terminal
@@ -58,7 +59,7 @@ def prior(chain: str | None, policy: str, form: str, **how: Any) -> None:
 
 
 def _on_chain(chain: str, epsilon: float, how: dict[str, Any]) -> Finding:
-    from adomnia.audit.prior_leak import chain_leak  # noqa: PLC0415 (needs SciPy: slow to import)
+    from adomnia.audit.exact_releases.prior_leak import chain_leak  # noqa: PLC0415 (needs SciPy: slow to import)
 
     try:
         sizes = [int(part) for part in chain.split(",")]
@@ -72,7 +73,7 @@ def _on_chain(chain: str, epsilon: float, how: dict[str, Any]) -> Finding:
 
 
 def _on_policy(policy: str, epsilon: float, how: dict[str, Any]) -> Finding:
-    from adomnia.audit.prior_leak import prior_leak  # noqa: PLC0415 (needs SciPy: slow to import)
+    from adomnia.audit.exact_releases.prior_leak import prior_leak  # noqa: PLC0415 (needs SciPy: slow to import)
 
     with open_database(policy) as database:
         system, bound = database.public_cells()

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import attacked, options
-from adomnia.curator.audited import read_columns
+from adomnia.cli import findings as attacked
+from adomnia.cli import options
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
+from adomnia.review.exact_columns import read_columns
 
 if TYPE_CHECKING:
-    from adomnia.audit.scoreboard import Ratings
+    from adomnia.audit.linkage.scoreboard import Ratings
 
 __all__ = ["ratings"]
 
@@ -46,7 +47,7 @@ def ratings(file: str, form: str, **told: Any) -> None:
       adomnia attack ratings ratings.csv --person user --item film --value stars --day date
       adomnia attack ratings ratings.csv --facts 8 --wrong 2
     """
-    from adomnia.audit.scoreboard import (  # noqa: PLC0415 (needs SciPy: slow to import)
+    from adomnia.audit.linkage.scoreboard import (  # noqa: PLC0415 (needs SciPy: slow to import)
         HUNTS,
         Hunt,
         scoreboard,
@@ -82,8 +83,8 @@ def _read(file: str, told: dict[str, Any]) -> Ratings:
     import numpy as np  # noqa: PLC0415 (slow to import)
     import pyarrow as pa  # noqa: PLC0415
 
-    from adomnia.audit.crowds import codes  # noqa: PLC0415
-    from adomnia.audit.scoreboard import Ratings  # noqa: PLC0415
+    from adomnia.audit.linkage.equivalence_classes import codes  # noqa: PLC0415
+    from adomnia.audit.linkage.scoreboard import Ratings  # noqa: PLC0415
 
     names = [told["person"], told["item"], told["value"], *([told["day"]] if told["day"] else [])]
     table = read_columns(file, names)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import attacked, options
-from adomnia.curator.audited import people_of
+from adomnia.cli import findings as attacked
+from adomnia.cli import options
 from adomnia.curator.database import Database
-from adomnia.curator.rehearsed import TARGET, made_up, rehearsal, subset_counting
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import read_policy
 from adomnia.present import formatting, terminal
+from adomnia.review.exact_columns import people_of
+from adomnia.review.rehearsal import TARGET, made_up, rehearsal, subset_counting
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding
@@ -54,7 +55,7 @@ def reconstruct(form: str, **told: Any) -> None:
       adomnia attack reconstruct --epsilon 0.1
       adomnia attack reconstruct --epsilon 0.1 --target "income > 50000" --people person_id
     """
-    from adomnia.audit.reconstruct import figures  # noqa: PLC0415 (needs SciPy: slow to import)
+    from adomnia.audit.reconstruction.reconstruct import figures  # noqa: PLC0415 (needs SciPy: slow to import)
 
     if (told["noise"] is None) == (told["epsilon"] is None):
         raise QuestionError(
@@ -76,8 +77,8 @@ def reconstruct(form: str, **told: Any) -> None:
 
 
 def _made_up_answers(told: dict[str, Any]) -> Finding:
-    from adomnia.audit.hadamard import hadamard  # noqa: PLC0415 (needs SciPy: slow to import)
-    from adomnia.audit.subset_sums import subset_sums  # noqa: PLC0415
+    from adomnia.audit.reconstruction.hadamard import hadamard  # noqa: PLC0415 (needs SciPy: slow to import)
+    from adomnia.audit.reconstruction.subset_sums import subset_sums  # noqa: PLC0415
 
     for name in ("target", "column", "spend", "analyst"):
         if told[name]:
@@ -127,7 +128,7 @@ def through_the_door(  # noqa: PLR0913 (what the verb may be told)
     time_limit: float = 60.0,
 ) -> Finding:
     """Really ask a database for subset sums until it refuses, and score what comes out."""
-    from adomnia.audit.reconstruct import ceiling, reconstruct  # noqa: PLC0415 (needs SciPy)
+    from adomnia.audit.reconstruction.reconstruct import ceiling, reconstruct  # noqa: PLC0415 (needs SciPy)
 
     price = attacked.amount(epsilon)
     if people > MOST_PEOPLE:
@@ -175,7 +176,7 @@ def _named(database: Database, name: str, target: str, people: int) -> tuple[lis
 def _secret(people: int, seed: int) -> list[int]:
     import numpy as np  # noqa: PLC0415 (with SciPy below)
 
-    from adomnia.audit.subset_sums import balanced_secret  # noqa: PLC0415 (needs SciPy)
+    from adomnia.audit.reconstruction.subset_sums import balanced_secret  # noqa: PLC0415 (needs SciPy)
 
     return [int(bit) for bit in balanced_secret(people, np.random.default_rng(seed))]
 
@@ -207,7 +208,7 @@ def decoding(people: int, ratio: float, rho: str, form: str, **how: Any) -> None
       adomnia attack decoding
       adomnia attack decoding --rho 0.2,0.25 --n 128 --ratio 20
     """
-    from adomnia.audit.decoding import Channel, decoding_curve  # noqa: PLC0415 (needs SciPy)
+    from adomnia.audit.reconstruction.decoding import Channel, decoding_curve  # noqa: PLC0415 (needs SciPy)
 
     shares = attacked.numbers(rho, "--rho")
     questions = "signs" if how.pop("signs") else "gaussian"

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import attacked, options
+from adomnia.cli import findings as attacked
+from adomnia.cli import options
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
 
 if TYPE_CHECKING:
-    from adomnia.audit.subject import Subject
+    from adomnia.audit.claims.audit_target import AuditTarget
 
 __all__ = ["claim"]
 
@@ -47,7 +48,7 @@ def claim(mechanism: str, samples: int, confidence: float, form: str, **told: An
       adomnia audit claim --mechanism floating_point --epsilon 1
       adomnia audit claim --mechanism mine.py:answer --epsilon 0.5 --data 10 --neighbour 11
     """
-    from adomnia.audit.claim import refute  # noqa: PLC0415 (needs SciPy: slow to import)
+    from adomnia.audit.claims.claim import refute  # noqa: PLC0415 (needs SciPy: slow to import)
 
     subject = _subject(mechanism, told)
     with terminal.progress("sampling"):
@@ -57,15 +58,15 @@ def claim(mechanism: str, samples: int, confidence: float, form: str, **told: An
         raise click.exceptions.Exit(5)
 
 
-def _subject(name: str, told: dict[str, Any]) -> Subject:
-    from adomnia.audit.ours import OURS, ours  # noqa: PLC0415 (slow to import)
-    from adomnia.audit.subject import Subject  # noqa: PLC0415
-    from adomnia.audit.suspects import SUSPECTS, suspect  # noqa: PLC0415
+def _subject(name: str, told: dict[str, Any]) -> AuditTarget:
+    from adomnia.audit.claims.audit_target import AuditTarget  # noqa: PLC0415
+    from adomnia.audit.claims.broken_mechanisms import SUSPECTS, suspect  # noqa: PLC0415
+    from adomnia.audit.claims.reference_mechanisms import OURS, ours  # noqa: PLC0415 (slow to import)
 
     epsilon, delta = attacked.amount(told["epsilon"]), attacked.amount(told["delta"], "--delta")
     if ":" in name:
         data, other = (_input(told[key], place) for place, key in enumerate(("data", "neighbour")))
-        return Subject.of(_function(name), data, other, float(epsilon))
+        return AuditTarget.of(_function(name), data, other, float(epsilon))
     if told["data"] or told["neighbour"]:
         raise QuestionError("--data and --neighbour are for FILE.py:FUNCTION", "leave them out")
     if name in OURS:

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import attacked, options
-from adomnia.curator.audited import Coded, coded_file, own_columns
-from adomnia.curator.rehearsed import rehearsal
+from adomnia.cli import findings as attacked
+from adomnia.cli import options
 from adomnia.errors import MachineryError, QuestionError
 from adomnia.policy.policy import Audit, Policy
 from adomnia.present import formatting, terminal
 from adomnia.present.disclosure_plot import disclosure_plot
 from adomnia.present.drawing.svg import standalone
+from adomnia.review.exact_columns import Coded, coded_file, own_columns
+from adomnia.review.rehearsal import rehearsal
 
 if TYPE_CHECKING:
-    from adomnia.audit.disclosure import DisclosureReport, Terms
+    from adomnia.audit.disclosure.disclosure import DisclosureReport, Terms
 
 __all__ = ["disclosure", "relation", "terms_of"]
 
@@ -58,7 +59,7 @@ def disclosure(form: str, **told: Any) -> None:
       adomnia audit disclosure --public sex,region,education --sensitive occupation
       adomnia audit disclosure --data people.csv --public sex,region --sensitive income --names
     """
-    from adomnia.audit.disclosure import disclosures  # noqa: PLC0415 (slow to import)
+    from adomnia.audit.disclosure.disclosure import disclosures  # noqa: PLC0415 (slow to import)
 
     epsilons = [part.strip() for part in told["epsilon"].split(",") if part.strip()]
     for text in epsilons:
@@ -85,7 +86,7 @@ def relation(policy: Policy) -> str:
 
 def terms_of(audit: Audit, neighbors: str, **told: Any) -> Terms:
     """What counts as a disclosure: as told, else as the policy says."""
-    from adomnia.audit.disclosure import Terms  # noqa: PLC0415 (slow to import)
+    from adomnia.audit.disclosure.disclosure import Terms  # noqa: PLC0415 (slow to import)
 
     limits = {name: told.pop(name, None) for name in ("tau", "kj", "kcp")}
     given = {n: getattr(audit, n) if value is None else value for n, value in limits.items()}

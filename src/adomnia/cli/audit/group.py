@@ -7,15 +7,16 @@ from typing import Any
 
 import click
 
-from adomnia.cli import attacked, options
+from adomnia.cli import findings as attacked
+from adomnia.cli import options
 from adomnia.cli.audit.claim import claim
 from adomnia.cli.audit.disclosure import disclosure
 from adomnia.cli.audit.influence import influence
-from adomnia.cli.audit.whole import Case, examine
 from adomnia.curator.releases.release_folder import refuse_taken
 from adomnia.errors import QuestionError
 from adomnia.present import formatting, terminal
 from adomnia.present.audit_page import write_audit
+from adomnia.review.audit import Case, examine
 from adomnia.review.audit_report import AuditReport
 
 __all__ = ["audit"]

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from adomnia.cli import attacked, options
+from adomnia.cli import findings as attacked
+from adomnia.cli import options
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
 
@@ -40,7 +41,7 @@ def influence(model: str, runs: int, form: str, **told: Any) -> None:
       adomnia audit influence --model forest-fire --runs 100000 --seed 1
       adomnia audit influence --model copying --set nodes=100
     """
-    from adomnia.audit.influence import influence as measure  # noqa: PLC0415 (needs numba)
+    from adomnia.audit.networks.influence import influence as measure  # noqa: PLC0415 (needs numba)
 
     settings = dict(_setting(text) for text in told["settings"])
     reached = 0

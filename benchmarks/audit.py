@@ -32,16 +32,16 @@ import pyarrow.parquet as pq
 from peers.audit_report import Attack, Outcome, measured
 
 from adomnia.audit.claims.audit_target import AuditTarget
-from adomnia.audit.claims.broken_mechanisms import SUSPECTS, suspect
+from adomnia.audit.claims.broken_mechanisms import BROKEN_MECHANISMS, broken_mechanism
 from adomnia.audit.claims.claim import refute
-from adomnia.audit.claims.reference_mechanisms import OURS, ours
+from adomnia.audit.claims.reference_mechanisms import REFERENCE_MECHANISMS, reference_mechanism
 from adomnia.audit.disclosure.disclosure import Terms, disclosures
 from adomnia.audit.exact_releases.prior_leak import chain_leak
 from adomnia.audit.finding import Finding
 from adomnia.audit.linkage.linkage import link_exactly, link_probably
 from adomnia.audit.linkage.scoreboard import Hunt, Ratings, scoreboard
 from adomnia.audit.linkage.uniqueness import anonymity
-from adomnia.audit.networks.active_attack import Coalition, passive, planted
+from adomnia.audit.networks.active_attack import Coalition, active_attack, passive_attack
 from adomnia.audit.networks.influence import influence
 from adomnia.audit.networks.pattern import Network
 from adomnia.audit.reconstruction.decoding import Channel, decoding_curve
@@ -355,9 +355,9 @@ def linked(
 def claims(run: Run) -> Iterator[Line]:
     """Lower bounds on epsilon from the same samples, against jax_privacy; 1 is claimed."""
     subjects = {
-        "half the noise": suspect("half_noise"),
-        "right": ours("laplace"),
-        "floating point": suspect("floating_point"),
+        "half the noise": broken_mechanism("half_noise"),
+        "right": reference_mechanism("laplace"),
+        "floating point": broken_mechanism("floating_point"),
     }
     many, mine = run.size.samples, []
     samples: dict[str, Any] = {}
@@ -490,8 +490,8 @@ def own_planted(data: Data, size: Size) -> Own:
     name, network = data.network()
 
     def attack() -> Outcome:
-        active = planted(network, trials=size.trials, seed=1)
-        friends = passive(network, Coalition(8), trials=size.trials, seed=1)
+        active = active_attack(network, trials=size.trials, seed=1)
+        friends = passive_attack(network, Coalition(8), trials=size.trials, seed=1)
         return told(active, active=active.success.value) | told(
             friends, passive=friends.success.value
         )
@@ -513,7 +513,10 @@ def own_prior_leak(data: Data, size: Size) -> Own:
 
 def own_claim(data: Data, size: Size) -> Own:
     """All broken mechanisms that are here, and all of ours."""
-    broken, right = [suspect(name) for name in SUSPECTS], [ours(name) for name in OURS]
+    broken, right = (
+        [broken_mechanism(name) for name in BROKEN_MECHANISMS],
+        [reference_mechanism(name) for name in REFERENCE_MECHANISMS],
+    )
 
     def attack() -> Outcome:
         found = [

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adomnia.curator.answers.answer import Answer
-    from adomnia.curator.database import Database
     from adomnia.curator.networks.network import open_graph
     from adomnia.curator.query_plan import QueryPlan
     from adomnia.curator.session import Session
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     )
     from adomnia.federation.joint_session import JointSession, open_holders
     from adomnia.federation.masks import Party, Peer
+    from adomnia.review.database import Database
 
 __all__ = [
     "AdomniaError",
@@ -50,7 +50,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Answer": ("adomnia.curator.answers.answer", "Answer"),
-    "Database": ("adomnia.curator.database", "Database"),
+    "Database": ("adomnia.review.database", "Database"),
     "QueryPlan": ("adomnia.curator.query_plan", "QueryPlan"),
     "Session": ("adomnia.curator.session", "Session"),
     "open_graph": ("adomnia.curator.networks.network", "open_graph"),
@@ -78,7 +78,7 @@ def open(policy: Any = "adomnia.toml", **said: Any) -> Any:
     if isinstance(policy, (list, tuple)):
         join = import_module("adomnia.federation.joint_session").open_holders
         return join(policy, said.pop("me"), said.pop("domains", "adomnia.toml"), **said)
-    return import_module("adomnia.curator.database").open_database(policy, **said)
+    return import_module("adomnia.review.database").open_database(policy, **said)
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adomnia.review import audit as whole
+from adomnia.review import audit as audit_room
 
 MORE = """
 [attributes.education]
@@ -106,7 +106,7 @@ def test_names_are_there_only_on_request(run, audited):
 
 def test_a_folder_that_is_taken_is_refused_before_anything_is_done(run, house, monkeypatch):
     begun = []
-    monkeypatch.setattr(whole, "STEPS", (("noted", lambda *given: begun.append(given) or []),))
+    monkeypatch.setattr(audit_room, "STEPS", (("noted", lambda *given: begun.append(given) or []),))
     (house / "report").mkdir()
     (house / "report/mine.txt").write_text("x")
     ran = run("audit", "--out", "report")
@@ -148,6 +148,6 @@ def test_interrupted_it_writes_nothing(run, house, monkeypatch):
     def pressed(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(whole, "STEPS", (*whole.STEPS[:2], ("interrupted", pressed)))
+    monkeypatch.setattr(audit_room, "STEPS", (*audit_room.STEPS[:2], ("interrupted", pressed)))
     assert run("audit", "--out", "report").code == 130
     assert sorted(path.name for path in house.iterdir()) == ["adomnia.toml", "people.parquet"]

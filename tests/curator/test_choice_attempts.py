@@ -134,7 +134,7 @@ def blind(analyst) -> None:
     def fail(*_):
         raise RuntimeError("the data was read")
 
-    for name in ("measure", "histogram", "keyed", "contingency", "survey"):
+    for name in ("measure", "histogram", "keyed", "contingency", "_exact_groups", "_survey"):
         setattr(analyst.desk.engine, name, fail)
 
 

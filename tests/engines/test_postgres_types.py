@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from postgres_place import DOMAINS, SECRET, count, exact, placed, table
 
+from adomnia.engines.exact import survey
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
 from adomnia.queries.measurement import Counts
@@ -174,7 +175,7 @@ def test_the_survey_of_a_first_draft(place):
         "TIMESTAMPTZ '2020-01-01 23:30-05' + i * interval '1 day', i % 2 = 0, '{}' "
         "FROM generate_series(1, 300) i; INSERT INTO people (day, t) VALUES ('infinity', 'NaN')"
     )
-    found = place.opened(domains={}).survey()
+    found = survey(place.opened(domains={}))
     assert {name: facts["kind"] for name, facts in found.items()} == {
         "age": "number", "price": "number", "t": "number", "code": "text", "city": "text",
         "day": "date", "at": "date", "flag": "truth", "extra": "text",

@@ -13,6 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from adomnia.engines.exact import survey
 from adomnia.engines.interrupts import Interrupts, watched
 from adomnia.engines.spark import sessions
 from adomnia.engines.spark.dialect import SPARK
@@ -194,7 +195,7 @@ def test_a_dataframe_is_data_of_its_own(tmp_path):
 def test_the_survey_of_a_first_draft():
     rows = "VALUES (1, 'a', 0.25, DATE '2020-01-02'), (2, '7', 1.5, NULL) AS t(n, s, d, t)"
     engine = of(f"SELECT * FROM {rows}")
-    found = engine.survey()
+    found = survey(engine)
     assert {name: facts["kind"] for name, facts in found.items()} == {
         "n": "number", "s": "text", "d": "number", "t": "date"}  # fmt: skip
     assert found["s"]["values"] == ["7", "a"]

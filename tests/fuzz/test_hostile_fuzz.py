@@ -26,6 +26,7 @@ from hostile import HOSTILE, array, harmless
 from postgres_place import placed, request
 
 from adomnia.engines.duckdb.engine import DuckDB
+from adomnia.engines.exact import survey
 from adomnia.engines.postgres.engine import PostgreSQL
 from adomnia.errors import AdomniaError
 from adomnia.queries.expression import Column
@@ -89,7 +90,7 @@ def compared(sources, domains, pick, number):
                 if isinstance(domain, Grid):
                     engine.histogram(asked, ranked(Quantile(Column(name, from_domain(domain)))))
     for engine in sources:
-        engine.survey()
+        survey(engine)
         engine.ready()
 
 

@@ -17,7 +17,7 @@ from adomnia.present.disclosure_plot import disclosure_plot
 from adomnia.present.findings import success_text
 from adomnia.present.promise import promise_text
 from adomnia.privacy.composition import Budget
-from adomnia.review.audit_report import AuditReport, judge, without_names
+from adomnia.review.audit_report import AuditReport, judge
 
 POLICY = """[data]
 source = "people.csv"
@@ -84,8 +84,8 @@ def test_figures_are_told_in_words():
 
 def test_what_names_people_stays_out():
     named = finding(1.0, details={"guess": [1, 0], "links": [[1, 2]], "linked": 2})
-    assert without_names(named)["details"] == {"linked": 2}
-    json.dumps(without_names(named))
+    assert named.without_names()["details"] == {"linked": 2}
+    json.dumps(named.without_names())
 
 
 def test_the_page_escapes_and_names_nobody(policy):

@@ -1,1 +1,212 @@
 """What an attacker learns is here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adomnia.audit.attack import Attack, CheckedOptions, Option, option, options_of
+    from adomnia.audit.claims.audit_target import AuditTarget
+    from adomnia.audit.claims.broken_mechanisms import BROKEN_MECHANISMS, broken_mechanism
+    from adomnia.audit.claims.claim import refute
+    from adomnia.audit.claims.named_targets import target_named
+    from adomnia.audit.claims.reference_mechanisms import REFERENCE_MECHANISMS, reference_mechanism
+    from adomnia.audit.correlation.correlation import Chain, Groups, odds_factor
+    from adomnia.audit.correlation.discriminant import discriminant, free_lunch_bound, game
+    from adomnia.audit.correlation.questionnaire import QUESTIONS, Advice, Answers, advise
+    from adomnia.audit.disclosure.closeness import closeness_probability, integer_closeness
+    from adomnia.audit.disclosure.disclosure import DisclosureReport, Terms, disclosures
+    from adomnia.audit.exact_releases.attacks import ExactReleases, PriorLeak
+    from adomnia.audit.exact_releases.prior_leak import chain_leak, prior_leak
+    from adomnia.audit.finding import Finding, Rate
+    from adomnia.audit.interval import wilson
+    from adomnia.audit.linkage.attacks import (
+        Intersection,
+        Linkage,
+        RatingsAttack,
+        TwoFiles,
+        Uniqueness,
+    )
+    from adomnia.audit.linkage.equivalence_classes import Release
+    from adomnia.audit.linkage.intersection import intersection
+    from adomnia.audit.linkage.linkage import Shared, link_exactly, link_probably
+    from adomnia.audit.linkage.scoreboard import Hunt, Ratings, scoreboard, scoreboard_curve
+    from adomnia.audit.linkage.uniqueness import anonymity, uniqueness
+    from adomnia.audit.networks.active_attack import (
+        Accounts,
+        Coalition,
+        active_attack,
+        passive_attack,
+    )
+    from adomnia.audit.networks.attacks import NetworkAttack, PublishedNetwork
+    from adomnia.audit.networks.influence import InfluenceReport, influence
+    from adomnia.audit.networks.pattern import Network
+    from adomnia.audit.reconstruction.attacks import (
+        Averaging,
+        CountOracle,
+        Decoding,
+        Microdata,
+        Reconstruct,
+        SumOracle,
+        Tracker,
+    )
+    from adomnia.audit.reconstruction.averaging import averaging, repeats_needed
+    from adomnia.audit.reconstruction.decoding import Channel, LinearAnswers, decode, decoding_curve
+    from adomnia.audit.reconstruction.hadamard import hadamard
+    from adomnia.audit.reconstruction.microdata import microdata
+    from adomnia.audit.reconstruction.noisy_tables import Noisy, best_guess
+    from adomnia.audit.reconstruction.published_statistics import Cells, Count, Mean, Median
+    from adomnia.audit.reconstruction.reconstruct import ceiling, figures, reconstruct
+    from adomnia.audit.reconstruction.subset_sums import subset_sums, subset_sums_curve
+    from adomnia.audit.reconstruction.table_files import PublishedTables
+    from adomnia.audit.reconstruction.tracker import differencing, tracker
+    from adomnia.audit.registry import attack_named, attack_names
+
+_MEMBERS = {
+    "attack": "Attack CheckedOptions Option option options_of",
+    "claims.audit_target": "AuditTarget",
+    "claims.broken_mechanisms": "BROKEN_MECHANISMS broken_mechanism",
+    "claims.claim": "refute",
+    "claims.named_targets": "target_named",
+    "claims.reference_mechanisms": "REFERENCE_MECHANISMS reference_mechanism",
+    "correlation.correlation": "Chain Groups odds_factor",
+    "correlation.discriminant": "discriminant free_lunch_bound game",
+    "correlation.questionnaire": "QUESTIONS Advice Answers advise",
+    "disclosure.closeness": "closeness_probability integer_closeness",
+    "disclosure.disclosure": "DisclosureReport Terms disclosures",
+    "exact_releases.attacks": "ExactReleases PriorLeak",
+    "exact_releases.prior_leak": "chain_leak prior_leak",
+    "finding": "Finding Rate",
+    "interval": "wilson",
+    "linkage.attacks": "Intersection Linkage RatingsAttack TwoFiles Uniqueness",
+    "linkage.equivalence_classes": "Release",
+    "linkage.intersection": "intersection",
+    "linkage.linkage": "Shared link_exactly link_probably",
+    "linkage.scoreboard": "Hunt Ratings scoreboard scoreboard_curve",
+    "linkage.uniqueness": "anonymity uniqueness",
+    "networks.active_attack": "Accounts Coalition active_attack passive_attack",
+    "networks.attacks": "NetworkAttack PublishedNetwork",
+    "networks.influence": "InfluenceReport influence",
+    "networks.pattern": "Network",
+    "reconstruction.attacks": "Averaging CountOracle Decoding Microdata Reconstruct "
+    "SumOracle Tracker",
+    "reconstruction.averaging": "averaging repeats_needed",
+    "reconstruction.decoding": "Channel LinearAnswers decode decoding_curve",
+    "reconstruction.hadamard": "hadamard",
+    "reconstruction.microdata": "microdata",
+    "reconstruction.noisy_tables": "Noisy best_guess",
+    "reconstruction.published_statistics": "Cells Count Mean Median",
+    "reconstruction.reconstruct": "ceiling figures reconstruct",
+    "reconstruction.subset_sums": "subset_sums subset_sums_curve",
+    "reconstruction.table_files": "PublishedTables",
+    "reconstruction.tracker": "differencing tracker",
+    "registry": "attack_named attack_names",
+}
+"""What each module of the room gives to everybody."""
+
+_HOMES = {name: module for module, names in _MEMBERS.items() for name in names.split()}
+
+__all__ = [
+    "BROKEN_MECHANISMS",
+    "QUESTIONS",
+    "REFERENCE_MECHANISMS",
+    "Accounts",
+    "Advice",
+    "Answers",
+    "Attack",
+    "AuditTarget",
+    "Averaging",
+    "Cells",
+    "Chain",
+    "Channel",
+    "CheckedOptions",
+    "Coalition",
+    "Count",
+    "CountOracle",
+    "Decoding",
+    "DisclosureReport",
+    "ExactReleases",
+    "Finding",
+    "Groups",
+    "Hunt",
+    "InfluenceReport",
+    "Intersection",
+    "LinearAnswers",
+    "Linkage",
+    "Mean",
+    "Median",
+    "Microdata",
+    "Network",
+    "NetworkAttack",
+    "Noisy",
+    "Option",
+    "PriorLeak",
+    "PublishedNetwork",
+    "PublishedTables",
+    "Rate",
+    "Ratings",
+    "RatingsAttack",
+    "Reconstruct",
+    "Release",
+    "Shared",
+    "SumOracle",
+    "Terms",
+    "Tracker",
+    "TwoFiles",
+    "Uniqueness",
+    "active_attack",
+    "advise",
+    "anonymity",
+    "attack_named",
+    "attack_names",
+    "averaging",
+    "best_guess",
+    "broken_mechanism",
+    "ceiling",
+    "chain_leak",
+    "closeness_probability",
+    "decode",
+    "decoding_curve",
+    "differencing",
+    "disclosures",
+    "discriminant",
+    "figures",
+    "free_lunch_bound",
+    "game",
+    "hadamard",
+    "influence",
+    "integer_closeness",
+    "intersection",
+    "link_exactly",
+    "link_probably",
+    "microdata",
+    "odds_factor",
+    "option",
+    "options_of",
+    "passive_attack",
+    "prior_leak",
+    "reconstruct",
+    "reference_mechanism",
+    "refute",
+    "repeats_needed",
+    "scoreboard",
+    "scoreboard_curve",
+    "subset_sums",
+    "subset_sums_curve",
+    "target_named",
+    "tracker",
+    "uniqueness",
+    "wilson",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are loaded when they are first used: some need SciPy or Arrow."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'adomnia.audit' has no attribute {name!r}")
+    return getattr(import_module(f"adomnia.audit.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -5,7 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Finding", "Rate"]
+__all__ = ["NAMING", "Finding", "Rate"]
+
+NAMING = frozenset(
+    {
+        "claims",
+        "forced",
+        "found",
+        "given_away",
+        "guess",
+        "guesses",
+        "intervals",
+        "learned",
+        "links",
+        "ranges",
+        "unique_rows",
+    }
+)
+"""Details that say who, or what exactly: `without_names` leaves them out."""
 
 
 @dataclass(frozen=True)
@@ -43,3 +60,8 @@ class Finding:
     def to_json(self) -> dict[str, Any]:
         """The finding as plain JSON values."""
         return {**vars(self), "success": vars(self.success)}
+
+    def without_names(self) -> dict[str, Any]:
+        """The same, less what names people, groups or exact cells."""
+        kept = {key: part for key, part in self.details.items() if key not in NAMING}
+        return {**self.to_json(), "details": kept}

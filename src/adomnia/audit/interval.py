@@ -15,6 +15,10 @@ def wilson(mean: float, trials: int, confidence: float = 0.95) -> Rate:
 
     For shares between 0 and 1 it is too wide rather than too narrow: their variance is at most
     that of a coin with the same mean. Without trials nothing is known: the interval is [0, 1].
+
+    >>> rate = wilson(0.5, 100)
+    >>> f"{rate.low:.2f} to {rate.high:.2f}"
+    '0.40 to 0.60'
     """
     if trials == 0:
         return Rate(0.0, 0.0, 1.0, confidence)

@@ -1,74 +1,49 @@
-"""What the verbs of attacks and audits share: options, numbers, and how a finding is told."""
+"""What the verbs of attacks share: whom they ask, and how a finding is told."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
-from adomnia.errors import QuestionError
+from adomnia.cli import options
+from adomnia.curator.database import Database, open_database
+from adomnia.policy.policy import read_policy
 from adomnia.present import formatting, terminal
 from adomnia.present.findings import success_text
-from adomnia.review.audit_report import without_names
+from adomnia.review.rehearsal import rehearsal
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding
 
-__all__ = ["amount", "limit", "listed", "names", "numbers", "seed", "tell", "trials"]
+__all__ = ["LATE", "asking", "attacked", "tell"]
 
-Verb = TypeVar("Verb", bound=Callable[..., Any])
 LATE = "it was ended before it was done: this is what there was by then"
 
-names = click.option("--names", is_flag=True, help="Also who and what: exact data, for you only.")
-seed = click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="S", help="For chance."
-)
-limit = click.option(
-    "--time-limit", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True,
-    metavar="T", help="In seconds.",
-)  # fmt: skip
+
+def asking(verb: options.Verb) -> options.Verb:
+    """The options of attacks that ask the policy's own database."""
+    analyst = click.option("--analyst", metavar="NAME", help="Who asks; the curator if not given.")
+    spend = click.option("--spend", is_flag=True, help="Spend the real budget, not a copy's.")
+    epsilon = click.option(
+        "--epsilon", default="0.1", show_default=True, metavar="E", help="Of each question."
+    )
+    return epsilon(analyst(spend(options.limit(options.policy(options.form(verb))))))
 
 
-def trials(many: int) -> Callable[[Verb], Verb]:
-    """`--trials N` with this default."""
-    return click.option(
-        "--trials", type=click.IntRange(1), default=many, show_default=True, metavar="N",
-        help="How often it is tried.",
-    )  # fmt: skip
-
-
-def listed(text: str | None, option: str) -> list[str]:
-    """Names in one text, divided by commas."""
-    found = [part.strip() for part in (text or "").split(",") if part.strip()]
-    if text is not None and (not found or len(set(found)) < len(found)):
-        raise QuestionError(f"{option} takes names, each once", f"for example {option} sex,age")
-    return found
-
-
-def amount(text: str, option: str = "--epsilon") -> Fraction:
-    """A number above zero, exactly as it was written."""
-    try:
-        found = Fraction(text.strip())
-    except (ValueError, ZeroDivisionError):
-        found = Fraction(0)
-    if not 0 < found < 10**6:
-        raise QuestionError(f"{option} must be a number above zero", f"for example {option} 0.1")
-    return found
-
-
-def numbers(text: str, option: str) -> list[float]:
-    """Numbers in one text, divided by commas."""
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise QuestionError(f"{option} takes numbers", f"for example {option} 0.1,0.2") from None
+@contextmanager
+def attacked(policy: str, spend: bool) -> Iterator[Database]:
+    """The database that is asked: a rehearsal, or the real one where it may be spent."""
+    opened = open_database(policy) if spend else rehearsal(read_policy(policy))
+    with opened as database:
+        yield database
 
 
 def tell(found: Finding, form: str, named: bool = False) -> None:
     """Print a finding; who and what exactly only where names were asked for."""
-    facts = found.to_json() if named else without_names(found)
+    facts = found.to_json() if named else found.without_names()
     if form == "json":
         terminal.json_text(facts)
         return
@@ -85,7 +60,7 @@ def tell(found: Finding, form: str, named: bool = False) -> None:
         screen.print(f"  {name:<9}{formatting.one_line(text)}")
     if not found.complete:
         screen.print(LATE, style="yellow")
-    for key in sorted(set(facts["details"]) - set(without_names(found)["details"])):
+    for key in sorted(set(facts["details"]) - set(found.without_names()["details"])):
         screen.print(
             f"  {key}: {formatting.one_line(str(facts['details'][key]), 2000)}", style="red"
         )

@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, TypeVar
 
 import click
 
-__all__ = ["confidence", "error", "form", "losses", "policy", "policy_unused"]
+from adomnia.errors import QuestionError
+
+__all__ = [
+    "amount",
+    "confidence",
+    "error",
+    "form",
+    "limit",
+    "listed",
+    "losses",
+    "names",
+    "numbers",
+    "policy",
+    "policy_unused",
+    "quasi",
+    "seed",
+    "trials",
+]
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -58,3 +76,56 @@ def confidence(verb: Verb) -> Verb:
         "--confidence", type=float, default=0.95, show_default=True, metavar="C",
         help="How often a margin holds.",
     )(verb)  # fmt: skip
+
+
+# Attacks and audits
+
+names = click.option("--names", is_flag=True, help="Also who and what: exact data, for you only.")
+seed = click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="S", help="For chance."
+)
+limit = click.option(
+    "--time-limit", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True,
+    metavar="T", help="In seconds.",
+)  # fmt: skip
+quasi = click.option(
+    "--quasi", required=True, metavar="A,B", help="Columns that somebody may know of a person."
+)
+
+
+def trials(many: int) -> Callable[[Verb], Verb]:
+    """`--trials N` with this default."""
+    return click.option(
+        "--trials", type=click.IntRange(1), default=many, show_default=True, metavar="N",
+        help="How often it is tried.",
+    )  # fmt: skip
+
+
+# Values
+
+
+def listed(text: str | None, option: str) -> list[str]:
+    """Names in one text, divided by commas."""
+    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
+    if text is not None and (not parts or len(set(parts)) < len(parts)):
+        raise QuestionError(f"{option} takes names, each once", f"for example {option} sex,age")
+    return parts
+
+
+def amount(text: str, option: str = "--epsilon") -> Fraction:
+    """A number above zero, exactly as it was written."""
+    try:
+        value = Fraction(text.strip())
+    except (ValueError, ZeroDivisionError):
+        value = Fraction(0)
+    if not 0 < value < 10**6:
+        raise QuestionError(f"{option} must be a number above zero", f"for example {option} 0.1")
+    return value
+
+
+def numbers(text: str, option: str) -> list[float]:
+    """Numbers in one text, divided by commas."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise QuestionError(f"{option} takes numbers", f"for example {option} 0.1,0.2") from None

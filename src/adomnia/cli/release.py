@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,9 +15,11 @@ from adomnia.curator.releases.release_folder import refuse_taken, write_folder
 from adomnia.errors import QuestionError
 from adomnia.present import formatting, terminal
 from adomnia.present.release_page import release_page
-from adomnia.review.gate import pass_gate
+from adomnia.review.gate import ReleaseCheck, gate_of
 
 __all__ = ["release"]
+
+SHOWN = 20
 
 
 @click.command(short_help="Publish tables that agree with each other.")
@@ -69,7 +72,10 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
     with open_database(policy) as database:
         planned = database.plan_release(**order)  # type: ignore[arg-type]
         if gate or not only_plan:
-            pass_gate(database, planned, analyst, form, gate)
+            check = gate_of(database, planned, analyst, asked=gate)
+            if check is not None and not check.passed:
+                _print_check(check, form)
+                check.enforce()
         if only_plan or out is None:
             _print_plan(planned, form)
             return
@@ -77,6 +83,28 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
             made = database.release(planned, analyst=analyst, progress=_watch(bar))
     write_folder(made, out, microdata=microdata, pages={"index.html": release_page(made)})
     _print_made(made, out, form)
+
+
+def _print_check(check: ReleaseCheck, form: str) -> None:
+    """Name the groups: exact data, on the curator's own terminal.
+
+    For a program: in the place of the release, or beside it where there will be one.
+    """
+    if form == "json":
+        told = json.dumps({"gate": check.to_json()}, ensure_ascii=False, default=str)
+        click.echo(told, err=check.gate == "warn")
+        return
+    screen = terminal.console(stderr=True)
+    many = f"{len(check.found):,} where {check.allowed:,} are allowed"
+    screen.print(f"the gate: expected disclosures of {check.tables} tables: {many}", style="red")
+    for one in sorted(check.found, key=lambda one: -one.j)[:SHOWN]:
+        group = ", ".join(f"{name} {value}" for name, value in one.group.items())
+        screen.print(
+            formatting.one_line(f"  {group}: {one.value}, {one.j:.1f} times as common as among all")
+        )
+    if len(check.found) > SHOWN:
+        screen.print(f"  … and {len(check.found) - SHOWN:,} more: --format json shows them")
+    screen.print("  these are exact data: for your eyes only, and so is that the gate spoke")
 
 
 _STEPS = ("measure", "estimate", "fit", "tabulate", "done")

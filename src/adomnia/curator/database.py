@@ -38,7 +38,7 @@ from adomnia.schema.table import Table
 if TYPE_CHECKING:
     from adomnia.priors.system import System
 
-__all__ = ["CURATOR", "Database", "open_database"]
+__all__ = ["CURATOR", "Database", "confirmed_policy", "open_database"]
 
 
 class Database(Closing):
@@ -180,6 +180,11 @@ def open_database(
     answered before then costs more than the budget. A `source` that is handed in (a path, an
     address, a session or DataFrame of PySpark) is read in the place of the policy's.
     """
+    return Database(confirmed_policy(policy), accept, source)
+
+
+def confirmed_policy(policy: str | Path) -> Policy:
+    """The policy of a file, refused where nobody has confirmed its domains or it has no table."""
     read = read_policy(policy)
     if not read.confirmed:
         raise PolicyError(
@@ -194,7 +199,7 @@ def open_database(
             "ask about the graph: adomnia ask --graph, or adomnia.open_graph in Python",
             str(read.file),
         )
-    return Database(read, accept, source)
+    return read
 
 
 def _attributes(marginal: str | Sequence[str]) -> tuple[str, ...]:

@@ -104,10 +104,6 @@ class Engine(Protocol):
         """All marginals of the keys over their public values, sealed, from one pass."""
         ...
 
-    def survey(self) -> Mapping[str, Mapping[str, Any]]:
-        """What a curator needs for a first draft: types, extremes and short lists of values."""
-        ...
-
     def close(self) -> None:
         """Let go of the source."""
         ...

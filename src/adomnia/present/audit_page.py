@@ -15,7 +15,7 @@ from adomnia.errors import MachineryError
 from adomnia.present.findings import view
 from adomnia.present.promise import promise_text
 from adomnia.present.templating import render
-from adomnia.review.audit_report import COLOURS, AuditReport, without_names
+from adomnia.review.audit_report import COLOURS, AuditReport
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding
@@ -47,25 +47,8 @@ def write_audit(report: AuditReport, folder: str | Path) -> Path:
 
 
 def audit_json(report: AuditReport) -> dict[str, Any]:
-    """The audit as plain JSON values; who and what exactly only where names are wanted."""
-    audit = report.policy.audit
-    return {
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
-        "policy": report.policy.digest,
-        "verdict": report.verdict(),
-        "names": report.names,
-        "promise": _promise(report),
-        "thresholds": {
-            "amber": audit.amber,
-            "red": audit.red,
-            "disclosures": audit.disclosures,
-        },
-        "findings": [
-            {"colour": colour, **(one.to_json() if report.names else without_names(one))}
-            for one, colour in zip(report.findings, report.colours(), strict=True)
-        ],
-        "skipped": [{"what": name, "why": why} for name, why in report.skipped],
-    }
+    """The audit as plain JSON values, with the promise in words."""
+    return {**report.to_json(), "promise": _promise(report)}
 
 
 def audit_page(report: AuditReport) -> str:
@@ -93,7 +76,7 @@ def _promise(report: AuditReport) -> list[str]:
 
 def _named(finding: Finding) -> Iterator[tuple[str, list[str], int]]:
     """Who and what exactly, where it was asked for; and how many more are only in the JSON."""
-    harmless = set(without_names(finding)["details"])
+    harmless = set(finding.without_names()["details"])
     for key, listed in finding.details.items():
         if key in harmless or key == "guess" or not isinstance(listed, list) or not listed:
             continue

@@ -1,1 +1,1 @@
-"""A curator judges data, releases and the promise itself, with all attacks at hand."""
+"""A curator judges data, releases and the promise itself, with every attack at hand."""

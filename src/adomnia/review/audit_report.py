@@ -1,36 +1,18 @@
-"""What an audit came to: its findings, and their colours by the policy's thresholds."""
+"""The report of an audit: what was found, its colours by the policy's limits, and the verdict."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime
+from typing import Any
 
+from adomnia.audit.finding import Finding
 from adomnia.policy.policy import Audit, Policy
 
-if TYPE_CHECKING:
-    from adomnia.audit.finding import Finding
-
-__all__ = ["COLOURS", "NAMING", "AuditReport", "judge", "without_names"]
+__all__ = ["COLOURS", "AuditReport", "judge"]
 
 COLOURS = ("green", "amber", "red")
 """From harmless to alarming."""
-
-NAMING = frozenset(
-    {
-        "claims",
-        "forced",
-        "found",
-        "given_away",
-        "guess",
-        "guesses",
-        "intervals",
-        "learned",
-        "links",
-        "ranges",
-        "unique_rows",
-    }
-)
-"""Details that say who, or what exactly."""
 
 _VERDICTS = {
     "violated": "red",
@@ -41,6 +23,37 @@ _VERDICTS = {
     "unknown": "amber",
     "fits": "green",
 }
+
+
+def judge(finding: Finding, audit: Audit) -> str:
+    """Green, amber or red.
+
+    A verdict has its own colour, and so have disclosures and cells that are given away: one is
+    amber, and more than the policy allows are red. Everything else is judged by how far the
+    attacker gets above somebody who saw nothing; where that may be luck, because the interval
+    reaches down to knowing nothing, it is one colour milder. What was not scored is amber, and so
+    is a file in which anybody is alone.
+    """
+    verdict = finding.details.get("verdict")
+    if verdict in _VERDICTS:
+        return _VERDICTS[verdict]
+    if finding.attack == "disclosure":
+        return _counted(finding.success.value, audit.disclosures)
+    if finding.attack == "given away":
+        return _counted(finding.success.value, 0)
+    if finding.details.get("scored") is False:
+        return "amber"
+    above = finding.success.value - finding.baseline
+    place = int(above > audit.amber) + int(above > audit.red)
+    doubtful = finding.success.low <= finding.baseline
+    alone = finding.attack == "uniqueness" and finding.success.value > 0
+    return COLOURS[max(int(alone), place - doubtful)]
+
+
+def _counted(many: float, allowed: int | None) -> str:
+    if allowed is not None and many > allowed:
+        return "red"
+    return "amber" if many else "green"
 
 
 @dataclass(frozen=True)
@@ -65,39 +78,22 @@ class AuditReport:
         """The worst colour."""
         return max(self.colours(), key=COLOURS.index, default="green")
 
-
-def judge(finding: Finding, audit: Audit) -> str:
-    """Green, amber or red.
-
-    A verdict has its own colour, and so have disclosures and cells that are given away: one is
-    amber, and more than the policy allows are red. Everything else is judged by how far the
-    attacker gets above somebody who saw nothing; where that may be luck, because the interval
-    reaches down to knowing nothing, it is one colour milder. What was not scored is amber, and so
-    is a file in which anybody is alone.
-    """
-    verdict = finding.details.get("verdict")
-    if verdict in _VERDICTS:
-        return _VERDICTS[verdict]
-    if finding.attack == "disclosure":
-        return _counted(finding.success.value, audit.disclosures)
-    if finding.attack == "given away":
-        return _counted(finding.success.value, 0)
-    if finding.details.get("scored") is False:
-        return "amber"
-    above = finding.success.value - finding.baseline
-    alarm = int(above > audit.amber) + int(above > audit.red)
-    doubtful = finding.success.low <= finding.baseline
-    alone = finding.attack == "uniqueness" and finding.success.value > 0
-    return COLOURS[max(int(alone), alarm - doubtful)]
-
-
-def _counted(many: float, allowed: int | None) -> str:
-    if allowed is not None and many > allowed:
-        return "red"
-    return "amber" if many else "green"
-
-
-def without_names(finding: Finding) -> dict[str, Any]:
-    """The finding as plain JSON values, less what names people, groups or exact cells."""
-    facts = finding.to_json()
-    return {**facts, "details": {k: v for k, v in facts["details"].items() if k not in NAMING}}
+    def to_json(self) -> dict[str, Any]:
+        """The audit as plain JSON values; who and what exactly only where names are wanted."""
+        audit = self.policy.audit
+        return {
+            "made": datetime.now(UTC).isoformat(timespec="seconds"),
+            "policy": self.policy.digest,
+            "verdict": self.verdict(),
+            "names": self.names,
+            "thresholds": {
+                "amber": audit.amber,
+                "red": audit.red,
+                "disclosures": audit.disclosures,
+            },
+            "findings": [
+                {"colour": colour, **(one.to_json() if self.names else one.without_names())}
+                for one, colour in zip(self.findings, self.colours(), strict=True)
+            ],
+            "skipped": [{"what": name, "why": why} for name, why in self.skipped],
+        }

@@ -8,34 +8,34 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adomnia.cli.attack.averaging import limited, reworded
-from adomnia.cli.attack.reconstruct import through_the_door
-from adomnia.cli.audit.disclosure import relation, terms_of
+from adomnia.audit.files import read_columns
 from adomnia.curator.database import Database
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import Policy
-from adomnia.present import formatting
-from adomnia.review.exact_columns import own_columns, read_columns
-from adomnia.review.rehearsal import counting
+from adomnia.privacy.loss import written
+from adomnia.review.attacks import PEOPLE, Sums, attack_averaging, attack_made_up, attack_prior
+from adomnia.review.disclosures import Roles, disclosures_of, relation, terms_of
+from adomnia.review.exact_columns import release_count
 from adomnia.schema.domain import Categories, Grid
 
 if TYPE_CHECKING:
     from adomnia.audit.correlation.questionnaire import Advice
     from adomnia.audit.finding import Finding
 
-__all__ = ["STEPS", "Case", "Skip"]
+__all__ = ["STEPS", "AuditCase", "Skip"]
 
 EPSILONS = (Fraction(2), Fraction(1), Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
-PEOPLE = 128
 REPEATS = 20
 SAMPLES = 50_000
 
 
 @dataclass(frozen=True)
-class Case:
-    """What is audited, and what the curator wants of it."""
+class AuditCase:
+    """What the curator wants to know: attributes and their roles, and a file to be published.
 
-    policy: str
+    With `names` findings also say who and what exactly. `time_limit` is that of each attack.
+    """
+
     public: tuple[str, ...] = ()
     sensitive: str | None = None
     microdata: str | None = None
@@ -48,7 +48,7 @@ class Skip(Exception):
     """There is nothing to look at here; says what would be needed."""
 
 
-def _fits(case: Case, database: Database) -> Iterator[Finding]:
+def _fits(case: AuditCase, database: Database) -> Iterator[Finding]:
     from adomnia.audit.correlation.questionnaire import Answers, advise  # noqa: PLC0415
     from adomnia.audit.reconstruction.averaging import family  # noqa: PLC0415 (only needed here)
 
@@ -56,7 +56,7 @@ def _fits(case: Case, database: Database) -> Iterator[Finding]:
     told = dict(policy.audit.circumstances)
     if policy.unit is not None:
         told["several_rows"] = False  # all rows of a person are protected together
-    if database.desk.public()[0]:
+    if release_count(database):
         told["exact"] = False  # they are part of the promise
     group = told.get("group")
     if group is not None and group <= policy.neighbors.group:
@@ -82,17 +82,17 @@ def _advised(advice: Advice) -> Finding:
     )
 
 
-def _claimed(case: Case, database: Database) -> Iterator[Finding]:
+def _claimed(case: AuditCase, database: Database) -> Iterator[Finding]:
     from adomnia.audit.claims.claim import refute  # noqa: PLC0415 (needs SciPy: slow to import)
-    from adomnia.audit.claims.reference_mechanisms import ours  # noqa: PLC0415
+    from adomnia.audit.claims.reference_mechanisms import reference_mechanism  # noqa: PLC0415
 
     name = "laplace" if _pure(database) else "gaussian"
-    subject = ours(name, _budget(database))
-    yield refute(subject, SAMPLES, time_limit=case.time_limit)
+    target = reference_mechanism(name, _budget(database))
+    yield refute(target, SAMPLES, time_limit=case.time_limit)
 
 
-def _given_away(case: Case, database: Database) -> Iterator[Finding]:
-    from adomnia.audit.exact_releases.prior_leak import PAPER, prior_leak  # noqa: PLC0415 (needs SciPy)
+def _given_away(case: AuditCase, database: Database) -> Iterator[Finding]:
+    from adomnia.audit.exact_releases.prior_leak import PAPER  # noqa: PLC0415 (needs SciPy)
     from adomnia.audit.finding import Finding, Rate  # noqa: PLC0415
 
     exposed = database.priors()
@@ -123,65 +123,43 @@ def _given_away(case: Case, database: Database) -> Iterator[Finding]:
     )
     if exposed.cells == many:
         return  # nothing is left to attack
-    system, bound = database.public_cells()
-    epsilon = float(min(_budget(database), Fraction(1, 2)))
-    found = prior_leak(
-        system, epsilon, seed=case.seed, sensitivity=bound, time_limit=case.time_limit
-    )
-    yield _accounted(found)
-
-
-def _accounted(found: Finding) -> Finding:
-    """The leak with the noise that this database adds; the finding has that of one that ignores."""
-    from adomnia.audit.finding import Rate  # noqa: PLC0415
-
-    after = found.details.get("after")
-    if not after or not found.details["trials"]:
-        return found
-    cells, before = after["cells"], found.details["before"]["cells"]["value"]
-    return replace(
-        found,
-        claim=f"With what was released exactly, noisy counts for epsilon "
-        f"{found.details['epsilon']:g} give {cells['value']:.0%} of {found.details['cells']:,} "
-        f"cells exactly. A database that ignored the exact releases would give {before:.0%}.",
-        success=Rate(**cells),
-        covered=True,
-        remedy="register every exact release, also old ones: this database then adds more noise",
+    yield attack_prior(
+        database,
+        epsilon=float(min(_budget(database), Fraction(1, 2))),
+        accounted=True,
+        seed=case.seed,
+        time_limit=case.time_limit,
     )
 
 
-def _disclosed(case: Case, database: Database) -> Iterator[Finding]:
-    from adomnia.audit.disclosure.disclosure import disclosures  # noqa: PLC0415 (slow to import)
-
+def _disclosed(case: AuditCase, database: Database) -> Iterator[Finding]:
     audit = database.policy.audit
-    public = case.public or audit.public
-    sensitive = case.sensitive or audit.sensitive
-    if not public or not sensitive:
+    if not (case.public or audit.public) or not (case.sensitive or audit.sensitive):
         raise Skip("say what is public and what is sensitive: --public A,B --sensitive S")
+    roles = Roles.of(case.public, case.sensitive, audit)
     budget = _budget(database)
-    epsilons = [formatting.amount(one) for one in sorted({budget, *EPSILONS}, reverse=True)]
+    epsilons = [written(one) for one in sorted({budget, *EPSILONS}, reverse=True)]
     terms = terms_of(audit, relation(database.policy), reading="both", names=case.names)
-    coded = own_columns(database.desk, [*public, sensitive])
-    report = disclosures(coded.codes, coded.domains, public, sensitive, epsilons, terms)
-    chosen = formatting.amount(budget)
+    report = disclosures_of(database, roles, epsilons, terms)
+    chosen = written(budget)
     found = report.finding(chosen, "pair")
-    more: dict[str, Any] = {"chosen": chosen, "public": [*public], "sensitive": sensitive}
+    more: dict[str, Any] = {
+        "chosen": chosen,
+        "public": [*roles.public],
+        "sensitive": roles.sensitive,
+    }
     if case.names:
         levels = {level.epsilon: level for level in report.readings["pair"]}
         more["found"] = [vars(one) for one in levels[chosen].found]
     yield replace(found, details={**found.details, **more})
 
 
-def _rebuilt(case: Case, database: Database) -> Iterator[Finding]:
+def _rebuilt(case: AuditCase, database: Database) -> Iterator[Finding]:
     """Few dear questions, and many cheap ones: the better attack counts."""
     tried = [
-        through_the_door(
-            case.policy,
-            str(_each(database, many)),
-            people=PEOPLE,
-            questions=many + 1,
-            seed=case.seed,
-            time_limit=case.time_limit / 2,
+        attack_made_up(
+            database.policy,
+            Sums(_each(database, many), PEOPLE, many + 1, case.seed, case.time_limit / 2),
         )
         for many in (PEOPLE // 4, PEOPLE)
     ]
@@ -197,14 +175,17 @@ def _rebuilt(case: Case, database: Database) -> Iterator[Finding]:
     )
 
 
-def _repeated(case: Case, database: Database) -> Iterator[Finding]:
-    from adomnia.audit.reconstruction.averaging import averaging, repeats_needed  # noqa: PLC0415
+def _repeated(case: AuditCase, database: Database) -> Iterator[Finding]:
+    from adomnia.audit.reconstruction.averaging import repeats_needed  # noqa: PLC0415 (slow)
 
     price = _each(database, REPEATS)
-    ask = counting(database.session(), price, reworded(database.desk))
-    ask = limited(ask, case.time_limit)
-    planned = min(10**6, repeats_needed(float(price)))
-    found = averaging(ask, _condition(database), float(price), planned)
+    found = attack_averaging(
+        database,
+        _condition(database),
+        epsilon=price,
+        repeats=min(10**6, repeats_needed(float(price))),
+        time_limit=case.time_limit,
+    )
     answers = found.details["answers"]
     if not answers:
         raise Skip("nothing was answered: the budget is spent, or all of it is public")
@@ -224,8 +205,8 @@ def _repeated(case: Case, database: Database) -> Iterator[Finding]:
     )
 
 
-def _alone(case: Case, database: Database) -> Iterator[Finding]:
-    from adomnia.audit.linkage.uniqueness import uniqueness  # noqa: PLC0415 (slow to import)
+def _alone(case: AuditCase, database: Database) -> Iterator[Finding]:
+    from adomnia.audit.linkage.attacks import Uniqueness  # noqa: PLC0415 (slow to import)
 
     if case.microdata is None:
         raise Skip("give a file of records that is, or will be, published: --microdata FILE")
@@ -241,10 +222,10 @@ def _alone(case: Case, database: Database) -> Iterator[Finding]:
         raise QuestionError(f"the microdata file has no column {missing[0]!r}", hint)
     known = public or [name for name in there if name != sensitive]
     kept = sensitive if sensitive in there else None
-    yield uniqueness(data, known, kept, case.names, case.time_limit)
+    yield Uniqueness(tuple(known), kept, case.names, case.time_limit).run(data)
 
 
-Step = Callable[[Case, Database], Iterator["Finding"]]
+Step = Callable[[AuditCase, Database], Iterator["Finding"]]
 STEPS: tuple[tuple[str, Step], ...] = (
     ("the promise and the data", _fits),
     ("the noise", _claimed),

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from adomnia.curator.sources import engine_of
+from adomnia.engines.exact import Survey, survey
 from adomnia.errors import AdomniaError, MachineryError, PolicyError, QuestionError
 from adomnia.privacy.loss import Amount, exact
 
@@ -113,7 +114,7 @@ def confirmed(text: str) -> str:
     return re.sub(_OPEN, "confirmed = true", text, count=1)
 
 
-def _survey(path: str, table: str, wish: Wish) -> Mapping[str, Mapping[str, Any]]:
+def _survey(path: str, table: str, wish: Wish) -> Survey:
     try:
         engine = engine_of(path, table, {})
     except MachineryError:
@@ -127,7 +128,7 @@ def _survey(path: str, table: str, wish: Wish) -> Mapping[str, Mapping[str, Any]
         hint = "name a CSV, Parquet or DuckDB file, a pattern, or a folder"
         raise PolicyError(error.message, hint) from None
     try:
-        return engine.survey()
+        return survey(engine)
     finally:
         engine.close()
 

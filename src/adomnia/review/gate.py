@@ -6,67 +6,81 @@ only the curator may see it (`docs/audit.md`).
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from adomnia.cli.audit.disclosure import relation, terms_of
+from adomnia.audit.files import CodedColumns
 from adomnia.curator.database import Database
 from adomnia.curator.releases.release import CONSISTENT, ReleasePlan
 from adomnia.errors import NotAllowedError, QuestionError
-from adomnia.present import formatting, terminal
-from adomnia.review.exact_columns import Coded, own_columns
+from adomnia.review.disclosures import relation, terms_of
+from adomnia.review.exact_columns import own_columns
 
 if TYPE_CHECKING:
     from adomnia.audit.disclosure.disclosure import Disclosure
 
-__all__ = ["pass_gate"]
+__all__ = ["ReleaseCheck", "check_release", "gate_of"]
 
-SHOWN = 20
 LEAST = 1e-6
 """A scale of noise in the place of none, where a table comes out exactly."""
 
 
 @dataclass(frozen=True)
-class _Judged:
-    """How much the planned tables disclose in expectation, and how much may be."""
+class ReleaseCheck:
+    """How much planned tables disclose in expectation, and how much the policy allows.
+
+    `found` names groups and values: exact data, for the curator's own eyes. `gate` is what the
+    policy does where too much is disclosed: refuse or warn.
+    """
 
     tables: int
     allowed: int
-    found: list[Disclosure]
+    found: tuple[Disclosure, ...]
+    gate: str = "refuse"
+
+    @property
+    def passed(self) -> bool:
+        """Whether no more is disclosed than is allowed."""
+        return len(self.found) <= self.allowed
+
+    def enforce(self) -> None:
+        """Raise a NotAllowedError where it has not passed and the policy refuses then."""
+        if not self.passed and self.gate == "refuse":
+            raise NotAllowedError(
+                "the planned tables would disclose more than the policy allows; nothing was spent",
+                'publish fewer or coarser tables, pay less, or set gate = "warn" in [audit]',
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """The check as plain JSON values, groups and values by their names."""
+        return {
+            "allowed": self.allowed,
+            "disclosures": len(self.found),
+            "found": [vars(one) for one in self.found],
+        }
 
 
-def pass_gate(
-    database: Database, planned: ReleasePlan, analyst: str | None, form: str, asked: bool
-) -> None:
-    """Refuse a planned release, or warn, where it would disclose more than the policy allows.
+def gate_of(
+    database: Database, planned: ReleasePlan, analyst: str | None = None, asked: bool = False
+) -> ReleaseCheck | None:
+    """The check that a planned release has to pass before it is paid; None where it has none.
 
     Without a limit in the policy there is a gate only if it is `asked` for, and nothing may be
-    disclosed.
+    disclosed. Behind it only the curator releases: its outcome would tell others.
     """
-    audit = database.policy.audit
-    if audit.disclosures is None and not asked:
-        return
+    if database.policy.audit.disclosures is None and not asked:
+        return None
     if analyst is not None:  # whether or not it would pass: the outcome would tell
         raise NotAllowedError(
             "a release behind the gate is the curator's own", "leave --analyst out"
         )
-    judged = _judge(database, planned)
-    if len(judged.found) <= judged.allowed:
-        return
-    _show(judged, form, warning=audit.gate == "warn")
-    if audit.gate == "refuse":
-        raise NotAllowedError(
-            "the planned tables would disclose more than the policy allows; nothing was spent",
-            'publish fewer or coarser tables, pay less, or set gate = "warn" in [audit]',
-        )
+    return check_release(database, planned)
 
 
-def _judge(database: Database, planned: ReleasePlan) -> _Judged:
+def check_release(database: Database, planned: ReleasePlan) -> ReleaseCheck:
+    """What the tables of a planned release would disclose, in expectation, before it is paid."""
     audit = database.policy.audit
     if not audit.public or audit.sensitive is None:
         raise QuestionError(
@@ -80,10 +94,11 @@ def _judge(database: Database, planned: ReleasePlan) -> _Judged:
     tables = _tables(planned, audit.public, audit.sensitive)
     found: list[Disclosure] = []
     if tables:
-        coded = own_columns(database.desk, [*dict.fromkeys(n for axes in tables for n in axes)])
+        names = dict.fromkeys(name for axes in tables for name in axes)
+        columns = own_columns(database, [*names])
         for axes, scale in tables.items():
-            found += _expected(database, coded, axes, scale)
-    return _Judged(len(tables), audit.disclosures or 0, found)
+            found += _expected(database, columns, axes, scale)
+    return ReleaseCheck(len(tables), audit.disclosures or 0, tuple(found), audit.gate)
 
 
 def _tables(
@@ -95,28 +110,28 @@ def _tables(
     it did not, so that no disclosure is missed.
     """
     names = planned.workload.names
-    found: dict[tuple[str, ...], float] = {}
+    tables: dict[tuple[str, ...], float] = {}
     for subset in planned.workload.marginals:
-        held = [names[place] for place in subset]
+        held = [names[index] for index in subset]
         axes = (*(name for name in held if name in public), sensitive)
         if sensitive in held and len(axes) > 1:
             scale = _scale(planned, subset)
-            found[axes] = min(scale, found.get(axes, scale))
-    return found
+            tables[axes] = min(scale, tables.get(axes, scale))
+    return tables
 
 
 def _expected(
-    database: Database, coded: Coded, axes: tuple[str, ...], scale: float
+    database: Database, columns: CodedColumns, axes: tuple[str, ...], scale: float
 ) -> tuple[Disclosure, ...]:
-    from adomnia.audit.disclosure.disclosure import expected_disclosures  # noqa: PLC0415 (slow to import)
+    from adomnia.audit.disclosure.disclosure import expected_disclosures  # noqa: PLC0415 (slow)
 
     policy = database.policy
     report = expected_disclosures(
-        {axes: coded.table(axes)},
+        {axes: columns.table(axes)},
         ["1"],
         terms_of(policy.audit, relation(policy), names=True),
         sensitivity=Fraction(scale),
-        domains=coded.domains,
+        domains=columns.domains,
     )
     return report.readings["planned"][0].found
 
@@ -133,26 +148,3 @@ def _scale(planned: ReleasePlan, subset: tuple[int, ...]) -> float:
     loss = planned.order.loss
     epsilon = float(loss.epsilon) if loss.epsilon else math.sqrt(2 * float(loss.rho))
     return 2 * len(planned.workload.marginals) / epsilon
-
-
-def _show(judged: _Judged, form: str, warning: bool) -> None:
-    """Name the groups: exact data, on the curator's own terminal.
-
-    For a program: in the place of the release, or beside it where there will be one.
-    """
-    facts: dict[str, Any] = {"allowed": judged.allowed, "disclosures": len(judged.found)}
-    if form == "json":
-        told = {"gate": {**facts, "found": [vars(one) for one in judged.found]}}
-        click.echo(json.dumps(told, ensure_ascii=False, default=str), err=warning)
-        return
-    screen = terminal.console(stderr=True)
-    many = f"{len(judged.found):,} where {judged.allowed:,} are allowed"
-    screen.print(f"the gate: expected disclosures of {judged.tables} tables: {many}", style="red")
-    for one in sorted(judged.found, key=lambda one: -one.j)[:SHOWN]:
-        group = ", ".join(f"{name} {value}" for name, value in one.group.items())
-        screen.print(
-            formatting.one_line(f"  {group}: {one.value}, {one.j:.1f} times as common as among all")
-        )
-    if len(judged.found) > SHOWN:
-        screen.print(f"  … and {len(judged.found) - SHOWN:,} more: --format json shows them")
-    screen.print("  these are exact data: for your eyes only, and so is that the gate spoke")

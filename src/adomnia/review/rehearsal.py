@@ -6,7 +6,7 @@ real one is. What the attacker spends there, nobody has spent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -14,40 +14,30 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from adomnia.curator.database import Database, open_database
+from adomnia.curator.database import Database
 from adomnia.curator.ledger_view import copy_ledger
-from adomnia.curator.session import Session
-from adomnia.engines.sql.sql_literals import literal, quoted
-from adomnia.errors import BudgetError
-from adomnia.policy.policy import Policy, read_policy
-from adomnia.privacy.loss import Amount
+from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Categories, Grid
 from adomnia.schema.table import Attribute
 
-__all__ = ["TARGET", "counting", "made_up", "rehearsal", "subset_counting"]
+__all__ = ["SECRET", "made_up", "rehearsal"]
 
-TARGET = "secret = 'yes'"
+SECRET = "secret = 'yes'"  # noqa: S105 (a condition)
+"""What is asked about the made-up people."""
+
 _ROOM = "adomnia-audit-"
 
 
 @contextmanager
-def rehearsal(policy: str | Path, spend: bool = False) -> Iterator[Database]:
-    """The policy's database on a copy of its ledger; the real one where it may be spent.
+def rehearsal(policy: Policy, source: Any = None) -> Iterator[Database]:
+    """The policy's database on a copy of its ledger; a `source` is read in the place of its own.
 
     A draft that is not confirmed can be rehearsed, too: nobody outside sees the answers.
     """
-    if spend:
-        with open_database(policy) as real:
-            yield real
-        return
-    told = read_policy(policy)
     with TemporaryDirectory(prefix=_ROOM, ignore_cleanup_errors=True) as room:
         copied = Path(room) / "adomnia.ledger"
-        copy_ledger(told, copied)
-        with Database(replace(told, ledger=str(copied))) as copy:
+        copy_ledger(policy, copied)
+        with Database(replace(policy, ledger=str(copied)), source=source) as copy:
             yield copy
 
 
@@ -67,7 +57,7 @@ def made_up(policy: Policy, bits: Sequence[int]) -> Iterator[Database]:
             "person": Attribute("person", numbers),
             "secret": Attribute("secret", Categories(("no", "yes"))),
         }
-        told = replace(
+        alike = replace(
             policy,
             source=str(source),
             table="people",
@@ -80,39 +70,5 @@ def made_up(policy: Policy, bits: Sequence[int]) -> Iterator[Database]:
             priors=(),
             universe=None,
         )
-        with Database(told) as database:
+        with Database(alike) as database:
             yield database
-
-
-def counting(
-    session: Session, epsilon: Amount, rewrite: Callable[[str], str] | None = None
-) -> Callable[[str], float]:
-    """How an attacker asks this session how many fulfil a condition.
-
-    Who rewrites conditions wants noise that is new each time: an answer that costs nothing is one
-    that was given before, and ends it like the end of a budget.
-    """
-    table = quoted(session.desk.policy.table)
-
-    def ask(condition: str) -> float:
-        asked = condition if rewrite is None else rewrite(condition)
-        answer = session.ask(f"SELECT COUNT(*) AS n FROM {table} WHERE {asked}", epsilon)  # noqa: S608
-        if rewrite is not None and not any(answer.spent.values()):
-            raise BudgetError("this was answered before", "in these or in other words")
-        return float(answer.rows[0][0])
-
-    return ask
-
-
-def subset_counting(
-    session: Session, epsilon: Amount, column: str, people: Sequence[Any], target: str
-) -> Callable[[NDArray[Any]], float]:
-    """How an attacker asks how many of some people fulfil the target."""
-    ask = counting(session, epsilon)
-    names = [literal(value) for value in people]
-
-    def count(chosen: NDArray[Any]) -> float:
-        listed = ", ".join(names[place] for place in np.flatnonzero(chosen))
-        return ask(f"({target}) AND {quoted(column)} IN ({listed})") if listed else 0.0
-
-    return count

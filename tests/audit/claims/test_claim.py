@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from adomnia.audit.claims.audit_target import AuditTarget
-from adomnia.audit.claims.broken_mechanisms import SUSPECTS, suspect
+from adomnia.audit.claims.broken_mechanisms import BROKEN_MECHANISMS, broken_mechanism
 from adomnia.audit.claims.claim import TRIED, reach, refute, refute_all
 from adomnia.audit.clopper_pearson import clopper_pearson
 from adomnia.errors import QuestionError
@@ -33,9 +33,9 @@ def integer_laplace(chance, scale):
     return lambda size: np.subtract(*chance.geometric(-math.expm1(-1 / scale), (2, size)))
 
 
-@pytest.mark.parametrize("name", SUSPECTS)
-def test_every_suspect_is_caught(name):
-    found = refute(suspect(name, seed=3), SIZES.get(name, 40_000))
+@pytest.mark.parametrize("name", BROKEN_MECHANISMS)
+def test_every_broken_mechanism_is_caught(name):
+    found = refute(broken_mechanism(name, seed=3), SIZES.get(name, 40_000))
     assert found.details["verdict"] == "violated"
     assert found.success.low > SHOWN[name]
     assert found.success.low <= found.success.value <= found.success.high
@@ -43,19 +43,19 @@ def test_every_suspect_is_caught(name):
     json.dumps(found.to_json(), allow_nan=False)
 
 
-def test_every_suspect_is_listed_and_documented():
-    assert set(SHOWN) == set(SUSPECTS)
-    assert all(name in suspect.__doc__ for name in SUSPECTS)
-    with pytest.raises(QuestionError, match="no suspect"):
-        suspect("laplace")
+def test_every_broken_mechanism_is_listed_and_documented():
+    assert set(SHOWN) == set(BROKEN_MECHANISMS)
+    assert all(name in broken_mechanism.__doc__ for name in BROKEN_MECHANISMS)
+    with pytest.raises(QuestionError, match="no broken mechanism"):
+        broken_mechanism("laplace")
 
 
 def test_low_bits_can_be_left_out():
     """Apart from its bits the noise is right: nothing else accuses it."""
-    found = refute(suspect("floating_point"), 40_000, low_bits=False)
+    found = refute(broken_mechanism("floating_point"), 40_000, low_bits=False)
     assert found.details["verdict"] == "not refuted"
     assert 0.85 < found.success.low < 1
-    assert "lowest bit" in refute(suspect("floating_point"), 40_000).details["event"]
+    assert "lowest bit" in refute(broken_mechanism("floating_point"), 40_000).details["event"]
 
 
 def test_the_bound_of_a_known_epsilon_is_close_and_below():
@@ -180,7 +180,7 @@ def test_what_is_not_a_claim_is_refused():
     with pytest.raises(QuestionError):
         AuditTarget.of(lambda data: data, 0, 1, 1.0, 1.0)
     with pytest.raises(QuestionError):
-        refute(suspect("half_noise"), 3)
+        refute(broken_mechanism("half_noise"), 3)
     with pytest.raises(QuestionError, match="no mechanism"):
         refute("nonesuch")
 
@@ -199,6 +199,6 @@ def test_clopper_pearson_holds_for_every_probability():
 
 
 def test_all_that_are_tried_share_the_doubt():
-    found = refute(suspect("half_noise"), 10_000, confidence=0.95)
+    found = refute(broken_mechanism("half_noise"), 10_000, confidence=0.95)
     assert found.details["likely"]["confidence"] == pytest.approx(1 - 0.05 / TRIED)
     assert found.success.confidence == 0.95

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adomnia.audit.claims.claim import refute
-from adomnia.audit.claims.reference_mechanisms import OURS, ours
+from adomnia.audit.claims.reference_mechanisms import REFERENCE_MECHANISMS, reference_mechanism
 from tests.chance.seeded import seed_system
 
 RUNS = {"laplace": (200, 1_000, 1), "gaussian": (150, 1_000, 1)}
@@ -21,18 +21,18 @@ def _seeded(monkeypatch):
 
 def bounds(name, runs, samples, epsilon):
     """The lower bounds of so many audits, and the claim."""
-    subject = ours(name, epsilon)
+    subject = reference_mechanism(name, epsilon)
     return [refute(subject, samples).success.low for _ in range(runs)], subject.epsilon
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", REFERENCE_MECHANISMS)
 def test_no_false_alarm(name):
     lows, claimed = bounds(name, *RUNS.get(name, (12, 300, 4)))
     assert sum(low > claimed for low in lows) <= len(lows) // 50
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", REFERENCE_MECHANISMS)
 def test_false_alarms_stay_under_one_in_a_hundred(name):
     lows, claimed = bounds(name, *LONG.get(name, (1_000, 300, 4)))
     assert sum(low > claimed for low in lows) < len(lows) / 100
@@ -41,7 +41,7 @@ def test_false_alarms_stay_under_one_in_a_hundred(name):
 
 @pytest.mark.parametrize("epsilon", ["1/10", 1, 3])
 def test_integer_laplace_keeps_its_claim_and_uses_it_up(epsilon):
-    found = refute(ours("laplace", epsilon), 300_000)
+    found = refute(reference_mechanism("laplace", epsilon), 300_000)
     assert found.details["verdict"] == "not refuted"
     assert 0.6 * found.baseline < found.success.low <= found.baseline
 
@@ -50,7 +50,7 @@ def test_the_gaussian_is_looser_than_its_claim():
     found = refute("gaussian", 200_000)
     assert found.baseline > 1
     assert 1 < found.success.low < found.baseline
-    half = ours("gaussian")
+    half = reference_mechanism("gaussian")
     broken = type(half)("g", half.sample, 0, 4, half.epsilon, half.delta)  # not neighbours
     assert refute(broken, 50_000).details["verdict"] == "violated"
 
@@ -59,7 +59,7 @@ def test_a_new_key_is_hidden_by_delta_only():
     """With the same noise and no threshold's delta the new key would be an open secret."""
     from adomnia.audit.claims.audit_target import AuditTarget
 
-    given = ours("selection", delta="1/10")
+    given = reference_mechanism("selection", delta="1/10")
     assert refute(given, 3_000).details["verdict"] == "not refuted"
     pure = AuditTarget("no delta", given.sample, given.data, given.neighbour, given.epsilon)
     assert refute(pure, 3_000).details["verdict"] == "violated"

@@ -18,7 +18,7 @@ PLAIN = {
     "several_rows": False,
     "repeated": False,
 }
-TOP = Path(__file__).parents[2]
+TOP = Path(__file__).parents[3]
 
 
 def advice(**changed):

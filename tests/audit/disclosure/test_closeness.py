@@ -19,7 +19,7 @@ from adomnia.audit.disclosure.ratio import gaussian_ratio, laplace_ratio
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.noise.laplace import sample
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "chance"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "chance"))
 from seeded import SeededBits
 
 MANY = 200_000

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from adomnia.audit.disclosure.disclosure import Terms, disclosures, expected_disclosures
 
-DATA = Path(os.environ.get("ADOMNIA_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
+DATA = Path(os.environ.get("ADOMNIA_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 EPSILONS = ["2", "1", "0.5", "0.1", "0.01"]
 PEOPLE = ["gender", "marital", "race"]
 EXTRACTS = {

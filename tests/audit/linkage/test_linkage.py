@@ -23,10 +23,10 @@ from adomnia.marginals.workload import Workload
 from adomnia.privacy.loss import Loss
 from adomnia.schema.sealed import Sealed
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "chance"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "chance"))
 from seeded import SeededBits
 
-DATA = Path(os.environ.get("ADOMNIA_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
+DATA = Path(os.environ.get("ADOMNIA_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 SIZES = {"year": 80, "month": 12, "zip": 30, "sex": 2}
 
 

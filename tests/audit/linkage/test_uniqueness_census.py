@@ -15,7 +15,7 @@ from adomnia.audit.linkage.equivalence_classes import Release
 from adomnia.audit.linkage.intersection import intersection
 from adomnia.audit.linkage.uniqueness import uniqueness
 
-DATA = Path(os.environ.get("ADOMNIA_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
+DATA = Path(os.environ.get("ADOMNIA_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 QUASI = ["gender", "marital", "race", "education", "workclass", "hispanic", "state"]
 
 

@@ -15,8 +15,8 @@ from adomnia.audit.networks.active_attack import (
     _inner,
     _plant,
     accounts_needed,
-    passive,
-    planted,
+    active_attack,
+    passive_attack,
 )
 from adomnia.audit.networks.pattern import Network, Pattern, find
 from adomnia.errors import QuestionError
@@ -115,7 +115,7 @@ def test_targets_alone_have_their_marks_and_the_network_is_not_touched():
 
 def test_planted_accounts_read_the_edges_between_targets():
     begun = time.process_time()
-    found = planted(made(2000, 30, 4), trials=150, seed=1)
+    found = active_attack(made(2000, 30, 4), trials=150, seed=1)
     assert time.process_time() - begun < 200
     assert found.success.value >= 0.9
     assert found.details["wrong"] == 0
@@ -128,7 +128,7 @@ def test_planted_accounts_read_the_edges_between_targets():
 
 def test_edges_learned_are_edges():
     network = made(500, 30, 5)
-    found = planted(network, Accounts(names=True), trials=5)
+    found = active_attack(network, Accounts(names=True), trials=5)
     learned = [pair for trial in found.details["learned"] for pair in trial]
     assert learned
     assert all(other in network.neighbors[one] for one, other in learned)
@@ -136,18 +136,18 @@ def test_edges_learned_are_edges():
 
 def test_few_changed_edges_hide_the_pattern_from_an_exact_search():
     network = made(1000, 30, 6)
-    assert planted(network, trials=10, publish=flipped(0.0)).success.value > 0.8
-    changed = planted(network, trials=10, publish=flipped(0.05))
+    assert active_attack(network, trials=10, publish=flipped(0.0)).success.value > 0.8
+    changed = active_attack(network, trials=10, publish=flipped(0.05))
     assert changed.success.value == 0
     assert changed.details["edges_learned"] == 0
-    friends = passive(network, trials=10, publish=flipped(0.05))
+    friends = passive_attack(network, trials=10, publish=flipped(0.05))
     assert friends.success.value == 0
 
 
 def test_friends_find_themselves_and_better_with_counts():
     network = made(1500, 30, 7)
-    plain = passive(network, Coalition(k=4), trials=100, seed=2)
-    counted = passive(network, Coalition(k=4, counts=True), trials=100, seed=2)
+    plain = passive_attack(network, Coalition(k=4), trials=100, seed=2)
+    counted = passive_attack(network, Coalition(k=4, counts=True), trials=100, seed=2)
     assert counted.success.value == plain.details["with_counts"]["value"]
     assert counted.success.value >= plain.success.value
     assert counted.success.value > 0.9
@@ -158,14 +158,14 @@ def test_friends_in_a_crowd_of_equals_find_nothing():
     """A ring in which everybody looks alike."""
     ring = np.arange(300)
     network = Network.of(np.stack([ring, (ring + 1) % 300], axis=1))
-    found = passive(network, Coalition(k=3), trials=20)
+    found = passive_attack(network, Coalition(k=3), trials=20)
     assert found.success.value == 0
     assert found.details["several"] == 20
 
 
 def test_how_many_accounts_the_theorem_asks_for():
     assert accounts_needed(4039) == 26
-    found = planted(made(300, 30, 8), Accounts(k=None, targets=20), trials=10)
+    found = active_attack(made(300, 30, 8), Accounts(k=None, targets=20), trials=10)
     assert found.details["accounts"] == accounts_needed(300) == 18
     assert found.success.value == 1
 
@@ -183,9 +183,9 @@ def test_the_clock_ends_a_search_among_many_half_copies():
 def test_refusals_and_the_clock():
     network = made(200, 20, 9)
     with pytest.raises(QuestionError, match="own set"):
-        planted(network, Accounts(k=4, targets=12))
+        active_attack(network, Accounts(k=4, targets=12))
     with pytest.raises(QuestionError, match="friends"):
-        passive(network, Coalition(k=190))
-    for found in (planted(network, time_limit=-1), passive(network, time_limit=-1)):
+        passive_attack(network, Coalition(k=190))
+    for found in (active_attack(network, time_limit=-1), passive_attack(network, time_limit=-1)):
         assert not found.complete
         assert (found.success.low, found.success.high) == (0, 1)

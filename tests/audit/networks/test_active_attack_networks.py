@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adomnia.audit.networks.active_attack import Accounts, Coalition, passive, planted
+from adomnia.audit.networks.active_attack import Accounts, Coalition, active_attack, passive_attack
 from adomnia.audit.networks.pattern import Network
 
-DATA = Path(os.environ.get("ADOMNIA_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
+DATA = Path(os.environ.get("ADOMNIA_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 
 
 def read(name):
@@ -28,7 +28,7 @@ def read(name):
 def test_seven_accounts_are_found_in_nine_of_ten_trials(name):
     network = read(name)
     begun = time.process_time()
-    found = planted(network, Accounts(k=7, targets=50), trials=300, seed=1)
+    found = active_attack(network, Accounts(k=7, targets=50), trials=300, seed=1)
     assert time.process_time() - begun < 300
     assert found.success.value >= 0.9
     assert found.details["wrong"] == 0
@@ -38,13 +38,13 @@ def test_seven_accounts_are_found_in_nine_of_ten_trials(name):
 
 def test_eight_friends_find_themselves_on_facebook():
     network = read("ego-facebook")
-    plain = passive(network, Coalition(k=8), trials=300, seed=1)
+    plain = passive_attack(network, Coalition(k=8), trials=300, seed=1)
     assert plain.success.value == pytest.approx(0.6, abs=0.08)
     assert plain.details["with_counts"]["low"] > plain.success.high
     assert plain.details["edges_learned"] > 20
 
 
 def test_a_club_of_34_has_room_for_few():
-    found = planted(read("karate"), Accounts(k=6, targets=5, degrees=(3, 6)), trials=50)
+    found = active_attack(read("karate"), Accounts(k=6, targets=5, degrees=(3, 6)), trials=50)
     assert found.complete
     assert found.success.value > 0.5

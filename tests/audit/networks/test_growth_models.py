@@ -15,7 +15,7 @@ from scipy import stats
 
 from adomnia.audit.networks.growth.models import settle
 
-BENCHMARK = Path(__file__).parents[2] / "benchmarks/influence.py"
+BENCHMARK = Path(__file__).parents[3] / "benchmarks/influence.py"
 spec = importlib.util.spec_from_file_location("benchmark_influence", BENCHMARK)
 plain = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(plain)

@@ -14,7 +14,7 @@ from adomnia.audit.reconstruction.reconstruct import ceiling, demonstrate, figur
 from adomnia.errors import BudgetError, QuestionError
 from adomnia.mechanisms.noise import laplace
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "chance"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "chance"))
 from seeded import SeededBits
 
 PEOPLE = 128

@@ -18,7 +18,7 @@ from adomnia.audit.reconstruction.noisy_tables import Noisy, best_guess
 from adomnia.audit.reconstruction.published_statistics import Cells, Count, Mean, Median, marginal
 from adomnia.errors import QuestionError
 
-DATA = Path(os.environ.get("ADOMNIA_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
+DATA = Path(os.environ.get("ADOMNIA_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 BOTH = (False, True)
 SMALL = Cells({"a": (0, 1), "b": (0, 1, 2), "c": (0, 1)})
 

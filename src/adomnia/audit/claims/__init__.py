@@ -1,1 +1,1 @@
-"""TODO one sentence."""
+"""Whether a mechanism keeps the epsilon it claims is tested here."""

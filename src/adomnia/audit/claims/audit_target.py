@@ -25,8 +25,8 @@ TICK = 1e-6
 class AuditTarget:
     """A mechanism, two neighbouring inputs and the claim that it is (epsilon, delta)-private.
 
-    `sample(data, size)` runs it so many times, each time anew. With `AuditTarget.of` a plain function
-    of the data is enough; what it returns is a number, a vector of numbers, or any symbol.
+    `sample(data, size)` runs it so many times, each time anew. With `AuditTarget.of` a plain
+    function of the data is enough; what it returns is a number, a vector of numbers, or any symbol.
     """
 
     name: str

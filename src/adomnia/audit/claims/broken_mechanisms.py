@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from adomnia.audit.claims.audit_target import AuditTarget
 from adomnia.errors import QuestionError
 
-__all__ = ["SUSPECTS", "suspect"]
+__all__ = ["BROKEN_MECHANISMS", "broken_mechanism"]
 
 Outputs = NDArray[Any]
 QUERIES = 8
 
 
-def suspect(name: str, epsilon: float = 1.0, seed: int = 0) -> AuditTarget:
-    """One of `SUSPECTS`, with two neighbouring inputs and the claim it breaks.
+def broken_mechanism(name: str, epsilon: float = 1.0, seed: int = 0) -> AuditTarget:
+    """One of `BROKEN_MECHANISMS`, with two neighbouring inputs and the claim it breaks.
 
     `half_noise`: Laplace noise of half the scale. `floating_point`: Laplace noise by inversion in
     floats, whose low bits tell the count. `reseeded`: every run starts the generator at one seed.
@@ -31,10 +31,10 @@ def suspect(name: str, epsilon: float = 1.0, seed: int = 0) -> AuditTarget:
     `sparse_vector_endless`: the same with noise on both, but no end after the first "above".
     `parallel`: eight counts of overlapping groups, charged as if they were disjoint.
     """
-    if name not in SUSPECTS:
-        known = ", ".join(SUSPECTS)
-        raise QuestionError(f"there is no suspect {name[:40]!r}", f"there are: {known}")
-    return SUSPECTS[name](epsilon, np.random.default_rng(seed))
+    if name not in BROKEN_MECHANISMS:
+        known = ", ".join(BROKEN_MECHANISMS)
+        raise QuestionError(f"there is no broken mechanism {name[:40]!r}", f"there are: {known}")
+    return BROKEN_MECHANISMS[name](epsilon, np.random.default_rng(seed))
 
 
 def _half_noise(epsilon: float, chance: np.random.Generator) -> AuditTarget:
@@ -118,7 +118,7 @@ def _parallel(epsilon: float, chance: np.random.Generator) -> AuditTarget:
     return AuditTarget("overlapping counts as if disjoint", sample, before, before + 1, epsilon)
 
 
-SUSPECTS: dict[str, Callable[[float, np.random.Generator], AuditTarget]] = {
+BROKEN_MECHANISMS: dict[str, Callable[[float, np.random.Generator], AuditTarget]] = {
     "half_noise": _half_noise,
     "floating_point": _floating_point,
     "reseeded": _reseeded,

@@ -15,7 +15,7 @@ from typing import Any
 from adomnia.audit.claims.audit_target import AuditTarget, Samples, draw
 from adomnia.audit.claims.events import Event, best_events
 from adomnia.audit.claims.outputs import look
-from adomnia.audit.claims.reference_mechanisms import ours
+from adomnia.audit.claims.reference_mechanisms import reference_mechanism
 from adomnia.audit.clopper_pearson import clopper_pearson
 from adomnia.audit.finding import Finding, Rate
 from adomnia.errors import QuestionError
@@ -39,18 +39,19 @@ def refute(
     time_limit: float = 60.0,
     low_bits: bool = True,
 ) -> Finding:
-    """Try to show that a mechanism loses more than it claims; a name is one of `OURS`.
+    """Try to show that a mechanism loses more than it claims.
 
-    `samples` outputs are drawn of either input. `success` is the logarithm of the ratio of the
-    best event's probabilities (delta subtracted); its low end bounds the true epsilon with this
-    confidence, whatever the mechanism. `details["verdict"]`: `violated`, `not refuted`, or `out
-    of reach` where so few samples could not refute such a claim even if nothing were hidden.
-    Without `low_bits` the lowest bits of floats are not looked at, only their size.
+    A name is one of `REFERENCE_MECHANISMS`. `samples` outputs are drawn of either input. `success`
+    is the logarithm of the ratio of the best event's probabilities (delta subtracted); its low end
+    bounds the true epsilon with this confidence, whatever the mechanism. `details["verdict"]`:
+    `violated`, `not refuted`, or `out of reach` where so few samples could not refute such a claim
+    even if nothing were hidden. Without `low_bits` the lowest bits of floats are not looked at,
+    only their size.
     """
     if samples < LEAST or not 0 < confidence < 1:
         raise QuestionError(f"an audit needs {LEAST} samples or more, and a confidence below 1")
     if isinstance(subject, str):
-        subject = ours(subject)
+        subject = reference_mechanism(subject)
     end = time.monotonic() + time_limit
     one, other = draw(subject, samples, time.monotonic() + SAMPLING * time_limit)
     drawn = len(one)

@@ -19,19 +19,25 @@ from adomnia.privacy.composition import convert
 from adomnia.privacy.loss import Amount, exact
 from adomnia.schema.sealed import Sealed
 
-__all__ = ["OURS", "ours"]
+__all__ = ["REFERENCE_MECHANISMS", "reference_mechanism"]
 
 DELTA = Fraction(1, 1000)
 
 
-def ours(name: str, epsilon: Amount = 1, delta: Amount = DELTA) -> AuditTarget:
-    """One of `OURS` with its claim; delta only for those that have one.
+def reference_mechanism(name: str, epsilon: Amount = 1, delta: Amount = DELTA) -> AuditTarget:
+    """One of `REFERENCE_MECHANISMS` with its claim; delta only for those that have one.
 
-    The Gaussian's `epsilon` is what its zCDP is worth at this delta: rho is epsilon²/2.
+    The Gaussian's `epsilon` is what its zCDP is worth at this delta: rho is epsilon²/2. Raises a
+    QuestionError where there is no such mechanism.
+
+    >>> reference_mechanism("laplace", "0.5").epsilon
+    0.5
     """
-    if name not in OURS:
-        raise QuestionError(f"there is no mechanism {name[:40]!r}", "there are: " + ", ".join(OURS))
-    return OURS[name](exact(epsilon), exact(delta, "delta"))
+    if name not in REFERENCE_MECHANISMS:
+        raise QuestionError(
+            f"there is no mechanism {name[:40]!r}", "there are: " + ", ".join(REFERENCE_MECHANISMS)
+        )
+    return REFERENCE_MECHANISMS[name](exact(epsilon), exact(delta, "delta"))
 
 
 def _laplace(epsilon: Fraction, delta: Fraction) -> AuditTarget:
@@ -102,7 +108,7 @@ def _shown(keys: list[str], places: list[int], counts: NDArray[Any]) -> list[int
     return [shown.get("common"), shown.get("rare")]
 
 
-OURS: dict[str, Callable[[Fraction, Fraction], AuditTarget]] = {
+REFERENCE_MECHANISMS: dict[str, Callable[[Fraction, Fraction], AuditTarget]] = {
     "laplace": _laplace,
     "gaussian": _gaussian,
     "choice": _choice,

@@ -1,1 +1,1 @@
-"""TODO one sentence."""
+"""Records that move together, and what no promise about rows hides, are here."""

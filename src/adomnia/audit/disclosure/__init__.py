@@ -1,1 +1,1 @@
-"""TODO one sentence."""
+"""What noisy tables tell about groups of people is here."""

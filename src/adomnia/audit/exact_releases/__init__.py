@@ -1,1 +1,1 @@
-"""TODO one sentence."""
+"""What exact releases and noisy answers tell together is here."""

@@ -1,1 +1,1 @@
-"""TODO one sentence."""
+"""People found again in files without names are here."""

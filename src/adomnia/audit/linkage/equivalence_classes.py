@@ -20,6 +20,7 @@ __all__ = [
     "cells",
     "classes",
     "codes",
+    "column_names",
     "meet",
     "rows",
     "together",
@@ -56,6 +57,11 @@ def rows(data: Columns) -> int:
     return lengths.pop() if lengths else 0
 
 
+def column_names(data: Columns) -> list[str]:
+    """What the columns are called."""
+    return list(data.column_names if isinstance(data, pa.Table) else data)
+
+
 def codes(data: Columns, name: str) -> tuple[Ints, int]:
     """A column as whole numbers in the order of its values, and how many values there are.
 
@@ -69,7 +75,7 @@ def codes(data: Columns, name: str) -> tuple[Ints, int]:
 
 def arrow(data: Columns, name: str) -> pa.Array:
     """A column as one Arrow array of plain values."""
-    known = data.column_names if isinstance(data, pa.Table) else data
+    known = column_names(data)
     if name not in known:
         raise QuestionError(f"the file has no column {name!r}", "it has: " + ", ".join(known))
     try:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from adomnia.audit.finding import Finding
 from adomnia.audit.interval import wilson
-from adomnia.audit.linkage.equivalence_classes import Columns, classes, rows
+from adomnia.audit.linkage.equivalence_classes import Columns, classes, column_names, rows
 from adomnia.audit.linkage.fellegi_sunter import (
     Comparison,
     Shared,
@@ -171,7 +171,7 @@ def _told(columns: Sequence[Shared], errors: Floats, compare: Comparison) -> lis
 
 def _shared(published: Columns, known: Columns, on: Sequence[str] | None) -> list[str]:
     """The columns to link on; an error where there is none, or a file has no row."""
-    names = [list(getattr(file, "column_names", file)) for file in (published, known)]
+    names = [column_names(file) for file in (published, known)]
     columns = [name for name in names[0] if name in names[1]] if on is None else list(on)
     if not columns:
         raise QuestionError("the files have no common column", "name alike what means the same")

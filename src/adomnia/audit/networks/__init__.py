@@ -1,1 +1,1 @@
-"""TODO one sentence."""
+"""What networks without names, and how they grew, give away is here."""

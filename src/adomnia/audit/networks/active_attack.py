@@ -1,4 +1,4 @@
-"""Backstrom, Dwork and Kleinberg's attacks on a network whose names were removed (`planted.md`).
+"""Backstrom, Dwork and Kleinberg's attacks on networks without names (`active_attack.md`).
 
 Active: a few accounts are planted before the network is published, with a random pattern of edges
 among them; found again by that pattern, they name the people they were linked to, and the edges
@@ -27,8 +27,8 @@ __all__ = [
     "Coalition",
     "Publish",
     "accounts_needed",
-    "passive",
-    "planted",
+    "active_attack",
+    "passive_attack",
 ]
 
 PAPER = "Backstrom, Dwork and Kleinberg, Wherefore art thou R3579X?, WWW 2007"
@@ -86,7 +86,7 @@ class _Trial:
     learned: tuple[Nodes, ...] = ()
 
 
-def planted(
+def active_attack(
     network: Network,
     accounts: Accounts = PLANTED,
     trials: int = 100,
@@ -121,7 +121,7 @@ def planted(
     return _finding("planted", k, network, done, trials, accounts.names)
 
 
-def passive(
+def passive_attack(
     network: Network,
     coalition: Coalition = FRIENDS,
     trials: int = 100,

@@ -1,1 +1,1 @@
-"""TODO one sentence."""
+"""Secrets rebuilt from what was answered or published are here."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,7 +21,7 @@ from adomnia.audit.reconstruction.least_absolute import least_absolute
 from adomnia.audit.reconstruction.subset_sums import balanced_secret, majority, recovery
 from adomnia.errors import QuestionError
 
-__all__ = ["Channel", "decoding", "decoding_curve", "threshold"]
+__all__ = ["Channel", "LinearAnswers", "decode", "decoding", "decoding_curve", "threshold"]
 
 Floats = NDArray[np.float64]
 Bits = NDArray[np.int64]
@@ -78,6 +78,14 @@ class Channel:
         return answers
 
 
+@dataclass(frozen=True, eq=False)
+class LinearAnswers:
+    """What was asked, a row of weights for each question, and what was answered."""
+
+    asked: Floats
+    answers: Floats
+
+
 def threshold() -> float:
     """rho* = P(|g| > sqrt(2 ln 2)) for a standard normal g: about 0.239."""
     return math.erfc(math.sqrt(math.log(2)))
@@ -90,23 +98,43 @@ def decoding(channel: Channel, rho: float, seed: int = 0, time_limit: float = 60
     chance = np.random.default_rng(seed)
     secret = balanced_secret(channel.n, chance)
     asked = channel.ask(chance)
-    closest = least_absolute(asked, channel.answer(asked, secret, rho, chance), time_limit)
+    published = LinearAnswers(asked, channel.answer(asked, secret, rho, chance))
+    found = decode(published, time_limit, secret)
+    return replace(
+        found,
+        claim=f"With {rho:.0%} of {channel.many} answers arbitrary ({channel.errors}), "
+        f"{found.success.value:.1%} of {channel.n} bits came back.",
+        details={**vars(channel), "rho": rho, "threshold": threshold(), **found.details},
+    )
+
+
+def decode(
+    published: LinearAnswers, time_limit: float = 60.0, truth: Sequence[int] | Bits | None = None
+) -> Finding:
+    """The column of bits that is closest to all answers; the truth, a bit a person, only scores.
+
+    >>> published = LinearAnswers(np.eye(3), np.array([1.0, 0.0, 1.0]))
+    >>> decode(published, truth=[1, 0, 1]).success.value
+    1.0
+    """
+    closest = least_absolute(published.asked, published.answers, time_limit)
     guess = (closest.point > 0.5).astype(np.int64)
-    success = recovery(guess, secret)
-    details = {
-        **vars(channel),
-        "rho": rho,
-        "threshold": threshold(),
-        "whole": bool((guess == secret).all()),
+    success, many = recovery(guess, truth), len(published.answers)
+    scored = (
+        "not scored" if truth is None else f"{success.value:.1%} of {guess.size} bits came back"
+    )
+    details: dict[str, Any] = {
+        "scored": truth is not None,
         "gap": closest.distance - closest.bound,
     }
+    if truth is not None:
+        details["whole"] = bool((guess == np.asarray(truth)).all())
     return Finding(
         attack="decoding",
-        claim=f"With {rho:.0%} of {channel.many} answers arbitrary ({channel.errors}), "
-        f"{success.value:.1%} of {channel.n} bits came back.",
-        affected=f"all {channel.n} people of the column",
+        claim=f"From {many} answers, some of them arbitrary: {scored}.",
+        affected=f"all {guess.size} people of the column",
         success=success,
-        baseline=majority(secret),
+        baseline=majority(truth),
         covered=True,
         source=PAPER,
         remedy=REMEDY,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from adomnia.audit.finding import Finding
 from adomnia.audit.reconstruction.subset_sums import Ask, Noise, balanced_secret, majority, recovery
-from adomnia.errors import QuestionError
+from adomnia.errors import BudgetError, QuestionError
 from adomnia.marginals.paper.bits import signs, walsh_hadamard
 
 __all__ = ["fourier_decode", "hadamard"]
@@ -41,7 +41,8 @@ def hadamard(
     """Ask the Fourier questions of a column of n bits (filled up with zeros to a power of two).
 
     `noise` and `truth` are those of `subset_sums`; a function is handed one weight of +1 or −1
-    for each of the n people. Questions without an answer when time ends count as answered by 0.
+    for each of the n people, and a BudgetError of it ends the attack. Questions without an answer
+    count as answered by 0.
     """
     if not 1 <= n <= MOST:
         raise QuestionError("the column is empty or too long", f"from 1 to {MOST} people")
@@ -73,7 +74,10 @@ def _ask(ask: Ask, n: int, size: int, end: float) -> tuple[Floats, int]:
     for k in range(size):
         if time.monotonic() > end:
             return answers, k
-        answers[k] = ask(signs(np.array([k]), people)[0])
+        try:
+            answers[k] = ask(signs(np.array([k]), people)[0])
+        except BudgetError:
+            return answers, k
     return answers, size
 
 

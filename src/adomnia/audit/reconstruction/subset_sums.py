@@ -67,7 +67,11 @@ def subset_sums(
 
     `noise` is a number E (uniform in ±E), a `Noise`, or a function that answers; with either of
     the first two the secret is drawn here, half of it ones, unless `truth` gives it. With a
-    function `truth` only scores the guess, and without it the success is unknown.
+    function `truth` only scores the guess, and without it the success is unknown. Raises a
+    QuestionError where there is nobody to ask about.
+
+    >>> subset_sums(32, 256, noise=1.0, seed=1).success.value
+    1.0
     """
     _check(n, questions)
     end = time.monotonic() + time_limit

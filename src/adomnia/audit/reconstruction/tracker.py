@@ -53,6 +53,10 @@ def differencing(
     """Count who fulfils the first condition of each pair but not the second, which implies it.
 
     The rest is as for `tracker`.
+
+    >>> counts = {"all": 100.0, "all but Ann": 99.0}
+    >>> differencing(counts.__getitem__, [("all", "all but Ann")], truth=[1]).success.value
+    1.0
     """
     notebook = _Notebook(ask, slack)
     for whole, part in pairs:

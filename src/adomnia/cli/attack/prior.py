@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import findings as attacked
-from adomnia.cli import options
+from adomnia.cli import findings, options
 from adomnia.curator.database import open_database
 from adomnia.errors import QuestionError
 from adomnia.present import formatting, terminal
+from adomnia.review.attacks import attack_prior
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding
@@ -21,9 +21,9 @@ __all__ = ["prior"]
 @click.command("prior", short_help="What exact releases and noisy answers tell together.")
 @click.option("--chain", metavar="K,K,…", help="The paper's chain of so many cells instead.")
 @click.option("--epsilon", default="0.1", show_default=True, metavar="E", help="Of each answer.")
-@attacked.trials(200)
-@attacked.seed
-@attacked.limit
+@options.trials(200)
+@options.seed
+@options.limit
 @options.policy
 @options.form
 def prior(chain: str | None, policy: str, form: str, **how: Any) -> None:
@@ -38,7 +38,7 @@ def prior(chain: str | None, policy: str, form: str, **how: Any) -> None:
       adomnia attack prior --chain 10,100,1000,10000
       adomnia attack prior --epsilon 0.5
     """
-    epsilon = float(attacked.amount(how.pop("epsilon")))
+    epsilon = float(options.amount(how.pop("epsilon")))
     found = _on_chain(chain, epsilon, how) if chain else _on_policy(policy, epsilon, how)
     if form == "json":
         terminal.json_text(found.to_json())
@@ -55,7 +55,7 @@ def prior(chain: str | None, policy: str, form: str, **how: Any) -> None:
         _print_policy(found)
     screen.print(formatting.one_line(found.claim))
     if not found.complete:
-        screen.print(attacked.LATE, style="yellow")
+        screen.print(findings.LATE, style="yellow")
 
 
 def _on_chain(chain: str, epsilon: float, how: dict[str, Any]) -> Finding:
@@ -73,12 +73,8 @@ def _on_chain(chain: str, epsilon: float, how: dict[str, Any]) -> Finding:
 
 
 def _on_policy(policy: str, epsilon: float, how: dict[str, Any]) -> Finding:
-    from adomnia.audit.exact_releases.prior_leak import prior_leak  # noqa: PLC0415 (needs SciPy: slow to import)
-
-    with open_database(policy) as database:
-        system, bound = database.public_cells()
-    with terminal.progress("attacking"):
-        return prior_leak(system, epsilon, sensitivity=bound, **how)
+    with open_database(policy) as database, terminal.progress("attacking"):
+        return attack_prior(database, epsilon=epsilon, **how)
 
 
 def _print_policy(found: Finding) -> None:

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import findings as attacked
+from adomnia.audit.files import read_coded
 from adomnia.cli import options
 from adomnia.errors import MachineryError, QuestionError
-from adomnia.policy.policy import Audit, Policy
+from adomnia.policy.policy import Audit, read_policy
 from adomnia.present import formatting, terminal
 from adomnia.present.disclosure_plot import disclosure_plot
 from adomnia.present.drawing.svg import standalone
-from adomnia.review.exact_columns import Coded, coded_file, own_columns
+from adomnia.review.disclosures import EPSILONS, Roles, count_disclosures, relation, terms_of
+from adomnia.review.exact_columns import own_columns
 from adomnia.review.rehearsal import rehearsal
 
 if TYPE_CHECKING:
     from adomnia.audit.disclosure.disclosure import DisclosureReport, Terms
+    from adomnia.audit.files import CodedColumns
 
-__all__ = ["disclosure", "relation", "terms_of"]
+__all__ = ["disclosure"]
 
-EPSILONS = "2,1,0.5,0.1,0.01"
 SHOWN = 40
 READINGS = {
     "pair": "groups by two published attributes",
@@ -35,7 +35,9 @@ READINGS = {
 @click.option("--data", metavar="FILE", help="CSV or Parquet; the policy's own data unless told.")
 @click.option("--public", metavar="A,B,…", help="Attributes that somebody may know of a person.")
 @click.option("--sensitive", metavar="S", help="The attribute that should not be learned.")
-@click.option("--epsilon", default=EPSILONS, show_default=True, metavar="E,E,…", help="To try.")
+@click.option(
+    "--epsilon", default=",".join(EPSILONS), show_default=True, metavar="E,E,…", help="To try."
+)
 @click.option("--chosen", metavar="E", help="The one of them that is planned; marked in the plot.")
 @click.option("--tau", type=float, metavar="T", help="Relative error that is close; 0.2.")
 @click.option("--kj", type=float, metavar="K", help="So many times as common is telling; 3.")
@@ -44,7 +46,7 @@ READINGS = {
               help="Whose sensitivity the noise has; the policy's, of a file bounded.")  # fmt: skip
 @click.option("--sanity", type=float, default=1e-4, show_default=True, metavar="X",
               help="For the error, counts are taken as this share of all at least.")  # fmt: skip
-@attacked.names
+@options.names
 @click.option("--plot", metavar="FILE.svg", help="Draw disclosures against error.")
 @options.policy
 @options.form
@@ -59,68 +61,37 @@ def disclosure(form: str, **told: Any) -> None:
       adomnia audit disclosure --public sex,region,education --sensitive occupation
       adomnia audit disclosure --data people.csv --public sex,region --sensitive income --names
     """
-    from adomnia.audit.disclosure.disclosure import disclosures  # noqa: PLC0415 (slow to import)
-
     epsilons = [part.strip() for part in told["epsilon"].split(",") if part.strip()]
     for text in epsilons:
-        attacked.amount(text)
+        options.amount(text)
     if told["plot"] and Path(told["plot"]).suffix != ".svg":
         raise QuestionError("a plot is an SVG file", "for example --plot disclosure.svg")
     with terminal.progress("counting"):
-        coded, public, sensitive, terms = _given(told)
-        report = disclosures(coded.codes, coded.domains, public, sensitive, epsilons, terms)
+        columns, roles, terms = _given(told)
+        report = count_disclosures(columns, roles, epsilons, terms)
     if told["plot"]:
         _draw(report, told["chosen"], told["plot"])
     if form == "json":
         more = _found(report) if told["names"] else {}
-        facts = {"rows": coded.rows, "public": public, "sensitive": sensitive, **_said(terms)}
+        facts = {"rows": columns.rows, **vars(roles), **_said(terms)}
         terminal.json_text({**report.to_json(), **facts, **more})
         return
     _print(report, told["names"])
 
 
-def relation(policy: Policy) -> str:
-    """The neighbours of the paper that a policy's come nearest to."""
-    return "unbounded" if policy.neighbors.relation == "unbounded" else "bounded"
-
-
-def terms_of(audit: Audit, neighbors: str, **told: Any) -> Terms:
-    """What counts as a disclosure: as told, else as the policy says."""
-    from adomnia.audit.disclosure.disclosure import Terms  # noqa: PLC0415 (slow to import)
-
-    limits = {name: told.pop(name, None) for name in ("tau", "kj", "kcp")}
-    given = {n: getattr(audit, n) if value is None else value for n, value in limits.items()}
-    given["kj"] = Fraction(str(given["kj"]))  # told as it was written: 3, not 3.0
-    return Terms(**given, neighbors=neighbors, **told)  # type: ignore[arg-type]
-
-
-def _given(told: dict[str, Any]) -> tuple[Coded, list[str], str, Terms]:
-    public, sensitive = attacked.listed(told["public"], "--public"), told["sensitive"]
+def _given(told: dict[str, Any]) -> tuple[CodedColumns, Roles, Terms]:
+    public, sensitive = options.listed(told["public"], "--public"), told["sensitive"]
     limits = {name: told[name] for name in ("tau", "kj", "kcp", "sanity", "names")}
     limits["reading"] = "both"
     if told["data"]:
-        _check(public, sensitive)
+        roles = Roles.of(public, sensitive, Audit())
         terms = terms_of(Audit(), told["neighbors"] or "bounded", **limits)
-        return coded_file(told["data"], [*public, sensitive]), public, sensitive, terms
-    with rehearsal(told["policy"]) as database:
+        return read_coded(told["data"], roles.names), roles, terms
+    with rehearsal(read_policy(told["policy"])) as database:
         policy = database.policy
-        public = public or [*policy.audit.public]
-        sensitive = sensitive or policy.audit.sensitive or ""
-        _check(public, sensitive)
+        roles = Roles.of(public, sensitive, policy.audit)
         terms = terms_of(policy.audit, told["neighbors"] or relation(policy), **limits)
-        return own_columns(database.desk, [*public, sensitive]), public, sensitive, terms
-
-
-def _check(public: list[str], sensitive: str | None) -> None:
-    if not public or not sensitive:
-        raise QuestionError(
-            "say what is public and what is sensitive",
-            "for example --public sex,region --sensitive income, or in [audit] of the policy",
-        )
-    if len(public) < 2:
-        raise QuestionError("two public attributes or more", "tables of two are looked at")
-    if sensitive in public:
-        raise QuestionError(f"{sensitive!r} cannot be both public and sensitive", "name it once")
+        return own_columns(database, roles.names), roles, terms
 
 
 def _said(terms: Terms) -> dict[str, Any]:

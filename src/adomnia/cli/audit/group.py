@@ -7,16 +7,16 @@ from typing import Any
 
 import click
 
-from adomnia.cli import findings as attacked
 from adomnia.cli import options
 from adomnia.cli.audit.claim import claim
 from adomnia.cli.audit.disclosure import disclosure
 from adomnia.cli.audit.influence import influence
 from adomnia.curator.releases.release_folder import refuse_taken
 from adomnia.errors import QuestionError
+from adomnia.policy.policy import read_policy
 from adomnia.present import formatting, terminal
 from adomnia.present.audit_page import write_audit
-from adomnia.review.audit import Case, examine
+from adomnia.review.audit import STEPS, AuditCase, examine
 from adomnia.review.audit_report import AuditReport
 
 __all__ = ["audit"]
@@ -27,14 +27,14 @@ __all__ = ["audit"]
 @click.option("--public", metavar="A,B,…", help="Attributes that somebody may know of a person.")
 @click.option("--sensitive", metavar="S", help="The attribute that should not be learned.")
 @click.option("--microdata", metavar="FILE", help="A file of records that is, or will be, public.")
-@attacked.names
-@attacked.seed
+@options.names
+@options.seed
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), default=30.0,
               show_default=True, metavar="T", help="Of each attack, in seconds.")  # fmt: skip
 @options.policy
 @options.form
 @click.pass_context
-def audit(context: click.Context, /, out: str | None, form: str, **told: Any) -> None:
+def audit(context: click.Context, /, out: str | None, policy: str, form: str, **told: Any) -> None:
     """Attack the policy's promise and data, and write down for others what was found.
 
     The page says what is promised, what each attack learned against knowing nothing, which of
@@ -51,9 +51,10 @@ def audit(context: click.Context, /, out: str | None, form: str, **told: Any) ->
     if out is None:
         raise QuestionError("an audit needs a folder", "for example: adomnia audit --out report")
     refuse_taken(Path(out))
-    public = tuple(attacked.listed(told.pop("public"), "--public"))
-    case = Case(public=public, **told)
-    made = examine(case)
+    public = tuple(options.listed(told.pop("public"), "--public"))
+    case = AuditCase(public=public, **told)
+    with terminal.progress("auditing", len(STEPS)) as bar:
+        made = examine(read_policy(policy), case, progress=bar)
     write_audit(made, out)
     _print(made, out, form)
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from adomnia.cli import findings as attacked
-from adomnia.cli import options
+from adomnia.cli import findings, options
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
 
@@ -28,7 +27,7 @@ __all__ = ["influence"]
               help="Threads; the figures do not depend on it.")  # fmt: skip
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="T",
               help="In seconds; without it, until it is done.")  # fmt: skip
-@attacked.seed
+@options.seed
 @options.policy_unused
 @options.form
 def influence(model: str, runs: int, form: str, **told: Any) -> None:
@@ -56,7 +55,7 @@ def influence(model: str, runs: int, form: str, **told: Any) -> None:
             model,
             runs=runs,
             seed=told["seed"],
-            epsilon=float(attacked.amount(told["epsilon"])),
+            epsilon=float(options.amount(told["epsilon"])),
             workers=told["workers"],
             time_limit=told["time_limit"],
             progress=watch,
@@ -76,7 +75,7 @@ def influence(model: str, runs: int, form: str, **told: Any) -> None:
     screen.print(
         terminal.table(["edges that cross at the end", "mean", "standard error"], rows, [1, 2])
     )
-    attacked.tell(report.finding(), form)
+    findings.tell(report.finding(), form)
 
 
 def _setting(text: str) -> tuple[str, float]:

@@ -24,6 +24,7 @@ from adomnia.engines.cubes import Counts, Subset, Tables, count, cubes_for, pass
 from adomnia.engines.duckdb.copies import ROWS, Computed, Copies, Parts, Tell
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.engine import Request
+from adomnia.engines.exact import Survey
 from adomnia.engines.interrupts import interruptible
 from adomnia.engines.sanitized_errors import quietly, unanswered
 from adomnia.engines.source_files import Source, find, unreadable, version
@@ -154,7 +155,7 @@ class DuckDB(SqlEngine):
 
         return tables
 
-    def survey(self) -> Mapping[str, Mapping[str, Any]]:
+    def _survey(self) -> Survey:
         """Types, extremes and short lists of values, for a curator's first draft."""
         return quietly(
             lambda: survey(

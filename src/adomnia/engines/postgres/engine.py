@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.engines.exact import Survey
 from adomnia.engines.interrupts import interruptible
 from adomnia.engines.postgres.connections import reading_pool
 from adomnia.engines.postgres.dialect import PostgresDialect
@@ -146,7 +147,7 @@ class PostgreSQL(SqlEngine):
             moment._held = connection
             yield moment
 
-    def survey(self) -> Mapping[str, Mapping[str, Any]]:
+    def _survey(self) -> Survey:
         """Types, extremes and short lists of values, for a curator's first draft."""
         with self.snapshot() as moment:
             return quietly(

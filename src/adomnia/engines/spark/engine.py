@@ -18,6 +18,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.engines.exact import Survey
 from adomnia.engines.interrupts import interruptible
 from adomnia.engines.sanitized_errors import quietly, unanswered
 from adomnia.engines.spark.dialect import SPARK
@@ -103,7 +104,7 @@ class Spark(SqlEngine):
             with suppress(Exception):  # the application may have ended
                 self._relation.session.catalog.dropTempView(name)
 
-    def survey(self) -> Mapping[str, Mapping[str, Any]]:
+    def _survey(self) -> Survey:
         """Types, extremes and short lists of values, for a curator's first draft."""
         with self.snapshot() as moment:
             return quietly(lambda: survey(self._types, DATA, moment._fetched, SPARK), _unreadable)

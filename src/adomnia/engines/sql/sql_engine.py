@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from adomnia.engines.cell_layout import exact, grid, lay_out, split
 from adomnia.engines.contingency import Axes, Contingency, tables_of
 from adomnia.engines.engine import Cells, Histogram, Keyed, Request
+from adomnia.engines.exact import ExactGroups
 from adomnia.engines.sql.components import components
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.statement import Statement, aggregates, listing
@@ -88,8 +89,12 @@ class SqlEngine(ABC):
     def contingency(self, table: Table, keys: tuple[Expr, ...], axes: Axes) -> Contingency:
         """All marginals of the keys over their public values, sealed, from one pass."""
         request = Request(table, None, keys, ())
+        return tables_of(*self._exact_groups(request), axes)
+
+    def _exact_groups(self, request: Request) -> ExactGroups:
+        """The groups that occur and how many rows each has, for the auditor's view."""
         *columns, counts = self._arrays(self._aggregates(request).text)
-        return tables_of([column.tolist() for column in columns], counts.astype(np.int64), axes)
+        return [column.tolist() for column in columns], counts.astype(np.int64)
 
     def _aggregates(self, request: Request) -> Statement:
         self.check(request.table)

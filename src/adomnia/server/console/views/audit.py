@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from adomnia.audit.finding import Finding, Rate
+from adomnia.audit.finding import NAMING, Finding, Rate
 from adomnia.errors import QuestionError
 from adomnia.present.findings import FindingView, view
-from adomnia.review.audit_report import COLOURS, NAMING
+from adomnia.review.audit_report import COLOURS
 
 if TYPE_CHECKING:
     from adomnia.policy.policy import Policy

@@ -1,0 +1,72 @@
+"""The auditor's view of an engine: exact groups and their counts, for the curator's own eyes.
+
+Everything else that an engine hands out is sealed. An auditor judges what a release would tell,
+and must know what is there to be told; so these numbers are not. Only the room `review` may
+import this module, and a contract says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.engines.engine import Engine, Request
+from adomnia.errors import MachineryError
+from adomnia.queries.expression import Expr
+from adomnia.schema.table import Table
+
+__all__ = ["ExactEngine", "ExactGroups", "ExactView", "Survey", "exact_view", "survey"]
+
+ExactGroups = tuple[list[list[Any]], NDArray[np.int64]]
+"""The combinations of keys that occur, by columns, and how many rows have each."""
+
+Survey = Mapping[str, Mapping[str, Any]]
+"""For each column its type, extremes and a short list of values."""
+
+
+@runtime_checkable
+class ExactEngine(Protocol):
+    """What an engine implements for this view, and nobody else calls."""
+
+    def _exact_groups(self, request: Request) -> ExactGroups:
+        """The groups of a request that occur, and how many rows each has, unsealed."""
+        ...
+
+    def _survey(self) -> Survey:
+        """Types, extremes and short lists of values, for a curator's first draft."""
+        ...
+
+
+@dataclass(frozen=True)
+class ExactView:
+    """A table as it was at one moment, unsealed."""
+
+    engine: ExactEngine
+    table: Table
+
+    def groups(self, keys: tuple[Expr, ...], where: Expr | None = None) -> ExactGroups:
+        """The combinations of the keys that occur among the rows, and how many have each."""
+        return self.engine._exact_groups(Request(self.table, where, keys, ()))
+
+
+@contextmanager
+def exact_view(engine: Engine, table: Table) -> Iterator[ExactView]:
+    """The auditor's view of a table; all that is read through it is of one moment."""
+    with engine.snapshot() as moment:
+        yield ExactView(_exact(moment), table)
+
+
+def survey(engine: Engine) -> Survey:
+    """What a curator needs for a first draft of a policy: it is not public until he says so."""
+    return _exact(engine)._survey()
+
+
+def _exact(engine: Engine) -> ExactEngine:
+    if not isinstance(engine, ExactEngine):
+        raise MachineryError("this engine shows nothing to an auditor")
+    return engine

@@ -1,0 +1,176 @@
+"""Attacks that ask a database: how each is put to it, and how it is scored.
+
+What they ask is really asked and charged. On a rehearsal that spends nothing real; a caller who
+hands in the real database spends its budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from adomnia.curator.database import Database
+from adomnia.errors import QuestionError
+from adomnia.policy.policy import Policy
+from adomnia.privacy.loss import Amount, exact
+from adomnia.review.exact_columns import exact_counts, people_of
+from adomnia.review.questioner import counting, limited, reworded, subset_counting
+from adomnia.review.rehearsal import SECRET, made_up
+
+if TYPE_CHECKING:
+    from adomnia.audit.finding import Finding
+
+__all__ = [
+    "Sums",
+    "attack_averaging",
+    "attack_made_up",
+    "attack_prior",
+    "attack_sums",
+    "attack_tracker",
+    "planned_repeats",
+]
+
+PEOPLE = 128
+MOST_PEOPLE = 2_000
+MOST_REPEATS = 100_000
+
+
+@dataclass(frozen=True)
+class Sums:
+    """How many people are asked about, and how: each question costs `epsilon`.
+
+    Without `questions` as many as 8 a person, or until the budget ends.
+    """
+
+    epsilon: Amount = "0.1"
+    people: int = PEOPLE
+    questions: int | None = None
+    seed: int = 0
+    time_limit: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.people > MOST_PEOPLE:
+            raise QuestionError(f"--n goes up to {MOST_PEOPLE:,}", "attack fewer people")
+
+
+def attack_made_up(policy: Policy, sums: Sums) -> Finding:
+    """Rebuild the secrets of made-up people who are under the same promise."""
+    import numpy as np  # noqa: PLC0415 (with SciPy below)
+
+    from adomnia.audit.reconstruction.subset_sums import balanced_secret  # noqa: PLC0415 (SciPy)
+
+    secret = balanced_secret(sums.people, np.random.default_rng(sums.seed))
+    bits = [int(bit) for bit in secret]
+    with made_up(policy, bits) as database:
+        people = list(range(sums.people))
+        ask = subset_counting(counting(database, sums.epsilon), "person", people, SECRET)
+        return _rebuilt(ask, bits, sums)
+
+
+def attack_sums(
+    database: Database,
+    sums: Sums,
+    target: str,
+    column: str | None = None,
+    analyst: str | None = None,
+) -> Finding:
+    """Rebuild who fulfils a condition, from counts among people that a column names."""
+    name = column or database.policy.unit or ""
+    if not name:
+        hint = "for example --people person_id; without --target a made-up table is attacked"
+        raise QuestionError("say which column names each person", hint)
+    people, bits = people_of(database, name, target, sums.people)
+    if len(people) < 2:
+        raise QuestionError(
+            f"{name!r} names fewer than two people",
+            "a column whose values are all different is needed: --people COL",
+        )
+    asking = counting(database, sums.epsilon, analyst=analyst)
+    return _rebuilt(subset_counting(asking, name, people, target), bits, sums)
+
+
+def _rebuilt(ask: Callable[[Any], float], bits: Sequence[int], sums: Sums) -> Finding:
+    from adomnia.audit.reconstruction.attacks import Reconstruct, SumOracle  # noqa: PLC0415 (SciPy)
+    from adomnia.audit.reconstruction.reconstruct import ceiling  # noqa: PLC0415
+
+    attack = Reconstruct(sums.questions, seed=sums.seed, time_limit=sums.time_limit)
+    found = attack.run(SumOracle(ask, len(bits)), bits)
+    spent = exact(sums.epsilon) * found.details["answered"]
+    more = {"spent": str(spent), "ceiling": ceiling(float(min(spent, Fraction(700))))}
+    return replace(found, details={**found.details, **more})
+
+
+def attack_averaging(  # noqa: PLR0913 (what may be said is said by name)
+    database: Database,
+    condition: str,
+    *,
+    epsilon: Amount = "0.1",
+    repeats: int | None = None,
+    same: bool = False,
+    analyst: str | None = None,
+    time_limit: float = 60.0,
+    progress: Callable[[float], None] | None = None,
+) -> Finding:
+    """Ask one count until the budget ends and round the mean.
+
+    Each time it is put in other words, so that it is not answered from memory; if `same`, not.
+    """
+    from adomnia.audit.reconstruction.attacks import Averaging, CountOracle  # noqa: PLC0415 (slow)
+
+    exact_counts(database, [condition])  # wrong SQL is refused here, before it costs
+    rewrite = None if same else reworded(database)
+    ask = limited(counting(database, epsilon, rewrite, analyst), time_limit)
+    planned = planned_repeats(epsilon, repeats)
+    attack = Averaging(condition, float(exact(epsilon)), planned)
+    return attack.run(CountOracle(ask if progress is None else _watched(ask, progress)))
+
+
+def planned_repeats(epsilon: Amount, repeats: int | None = None) -> int:
+    """How often one count is asked: as told, else as often as its noise needs."""
+    from adomnia.audit.reconstruction.averaging import repeats_needed  # noqa: PLC0415 (slow)
+
+    return repeats or min(MOST_REPEATS, repeats_needed(float(exact(epsilon))))
+
+
+def attack_tracker(  # noqa: PLR0913 (what may be said is said by name)
+    database: Database,
+    targets: Sequence[str],
+    trackers: Sequence[str],
+    *,
+    epsilon: Amount = "0.1",
+    slack: int = 0,
+    analyst: str | None = None,
+    time_limit: float = 60.0,
+) -> Finding:
+    """Count people through sets that hold many others; scored with the true counts."""
+    from adomnia.audit.reconstruction.attacks import CountOracle, Tracker  # noqa: PLC0415 (slow)
+
+    truth = exact_counts(database, [*targets, *trackers])[: len(targets)]
+    ask = limited(counting(database, epsilon, analyst=analyst), time_limit)
+    return Tracker(tuple(targets), tuple(trackers), slack).run(CountOracle(ask), truth)
+
+
+def attack_prior(database: Database, **options: Any) -> Finding:
+    """Rebuild tables from what the ledger says was released exactly; no data is read.
+
+    The options are those of `PriorLeak`.
+    """
+    from adomnia.audit.exact_releases.attacks import (  # noqa: PLC0415 (needs SciPy)
+        ExactReleases,
+        PriorLeak,
+    )
+
+    attack = PriorLeak(**options)
+    return attack.run(ExactReleases(*database.public_cells()))
+
+
+def _watched(
+    ask: Callable[[str], float], progress: Callable[[float], None]
+) -> Callable[[str], float]:
+    def watched(condition: str) -> float:
+        progress(1)
+        return ask(condition)
+
+    return watched

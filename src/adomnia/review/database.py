@@ -1,0 +1,175 @@
+"""The database as its curator has it in Python: everything that the command line can do.
+
+What an audit or an attack needs is loaded when it is called, so that asking stays quick to start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adomnia.curator import database as curator
+from adomnia.curator.releases.release import ReleasePlan
+from adomnia.errors import QuestionError
+from adomnia.policy.policy import Policy
+from adomnia.privacy.loss import Amount
+
+if TYPE_CHECKING:
+    from adomnia.audit.disclosure.disclosure import DisclosureReport
+    from adomnia.audit.finding import Finding
+    from adomnia.review.audit_report import AuditReport
+    from adomnia.review.gate import ReleaseCheck
+
+__all__ = ["Database", "open_database"]
+
+Progress = Callable[[float], None]
+
+
+class Database(curator.Database):
+    """Sensitive data behind its promise, with all that its curator may do with it.
+
+    Close it, or use it in a `with` statement. `audit`, `check_release`, `disclosures` and
+    `attack` look at exact data: what they return is for the curator, not for publication.
+    """
+
+    def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
+        super().__init__(policy, accept, source)
+        self._source = source
+
+    def audit(  # noqa: PLR0913 (a door: what may be said is said by name)
+        self,
+        *,
+        public: Sequence[str] = (),
+        sensitive: str | None = None,
+        microdata: str | Path | None = None,
+        names: bool = False,
+        seed: int = 0,
+        time_limit: float = 30.0,
+        progress: Progress | None = None,
+    ) -> AuditReport:
+        """Attack the promise and the data, and say what was found; nothing real is spent.
+
+        `public` are attributes that somebody may know of a person, `sensitive` the one that should
+        not be learned; both as in [audit] of the policy unless given. `microdata` is a file of
+        records that is, or will be, public. With `names` findings also say who and what exactly.
+        `time_limit` is that of each attack, in seconds; `progress` is called with 1 after each.
+
+        Returns the findings with their colours and the verdict; what could not be looked at is
+        listed with the reason. Raises a QuestionError where `public`, `sensitive` or `microdata`
+        are wrong.
+        """
+        from adomnia.review.audit import AuditCase, examine  # noqa: PLC0415 (slow to import)
+
+        file = None if microdata is None else str(microdata)
+        case = AuditCase(tuple(public), sensitive, file, names, seed, time_limit)
+        return examine(self.policy, case, self._source, progress)
+
+    def check_release(self, planned: ReleasePlan) -> ReleaseCheck:
+        """What the tables of a planned release would disclose, before anything is paid.
+
+        `planned` comes from `plan_release`. Returns how many disclosures are expected, which, and
+        how many the policy allows; `enforce()` of it raises where that is too many. Raises a
+        QuestionError where [audit] of the policy does not say what is public and sensitive.
+        """
+        from adomnia.review.gate import check_release  # noqa: PLC0415 (slow to import)
+
+        return check_release(self, planned)
+
+    def disclosures(
+        self,
+        *,
+        public: Sequence[str] = (),
+        sensitive: str | None = None,
+        epsilons: Iterable[Amount] = ("2", "1", "0.5", "0.1", "0.01"),
+        **terms: Any,
+    ) -> DisclosureReport:
+        """Where noisy two-way tables would show that a value is far more common in a group.
+
+        Attributes as in `audit`; `terms` are fields of `adomnia.audit.Terms`, such as `tau`, `kj`,
+        `kcp`, `names`. Returns the number of disclosures and the error of the tables at each
+        epsilon. Raises a QuestionError where an attribute is not declared.
+        """
+        from adomnia.review import disclosures as review  # noqa: PLC0415 (slow to import)
+
+        roles = review.Roles.of(public, sensitive, self.policy.audit)
+        neighbors = terms.pop("neighbors", None) or review.relation(self.policy)
+        given = review.terms_of(self.policy.audit, neighbors, **{"reading": "both", **terms})
+        return review.disclosures_of(self, roles, epsilons, given)
+
+    def attack(self, name: str, *, spend: bool = False, **options: Any) -> Finding:
+        """Run one attack that asks: `reconstruct`, `averaging`, `tracker` or `prior`.
+
+        It asks a copy of the ledger, which spends nothing; if `spend`, this database itself.
+        The options are those of the function of the same name in `adomnia.review.attacks`:
+        a `condition` for averaging; `targets` and `trackers`; a `target` and the `column` that
+        names people for reconstruct, which attacks made-up people without them.
+
+        Returns what was learned, against knowing nothing. Raises a QuestionError where an option
+        or the SQL is wrong. Attacks on files need no database: `adomnia.audit.attack_named`.
+        """
+        if name not in _ASKING:
+            hint = "there are: " + ", ".join(_ASKING)
+            raise QuestionError(f"no attack {name[:60]!r} asks a database", hint)
+        if spend:
+            return _ASKING[name](self, options)
+        with self.rehearsal() as copy:
+            return _ASKING[name](copy, options)
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[curator.Database]:
+        """The same data and promise on a copy of the ledger, to be asked in the place of this.
+
+        What is spent there, nobody has spent; the copy is gone when the block ends.
+        """
+        from adomnia.review.rehearsal import rehearsal  # noqa: PLC0415 (only needed here)
+
+        with rehearsal(self.policy, self._source) as copy:
+            yield copy
+
+
+def _reconstruct(database: curator.Database, options: dict[str, Any]) -> Finding:
+    from adomnia.review.attacks import Sums, attack_made_up, attack_sums  # noqa: PLC0415 (slow)
+
+    given = dict(options)
+    whom = {key: given.pop(key) for key in ("target", "column", "analyst") if key in given}
+    sums = Sums(**given)
+    return attack_sums(database, sums, **whom) if whom else attack_made_up(database.policy, sums)
+
+
+def _averaging(database: curator.Database, options: dict[str, Any]) -> Finding:
+    from adomnia.review.attacks import attack_averaging  # noqa: PLC0415 (slow to import)
+
+    return attack_averaging(database, **options)
+
+
+def _tracker(database: curator.Database, options: dict[str, Any]) -> Finding:
+    from adomnia.review.attacks import attack_tracker  # noqa: PLC0415 (slow to import)
+
+    return attack_tracker(database, **options)
+
+
+def _prior(database: curator.Database, options: dict[str, Any]) -> Finding:
+    from adomnia.review.attacks import attack_prior  # noqa: PLC0415 (slow to import)
+
+    return attack_prior(database, **options)
+
+
+_ASKING: dict[str, Callable[[curator.Database, dict[str, Any]], Finding]] = {
+    "reconstruct": _reconstruct,
+    "averaging": _averaging,
+    "tracker": _tracker,
+    "prior": _prior,
+}
+"""The attacks that ask a database, by name."""
+
+
+def open_database(
+    policy: str | Path = "adomnia.toml", *, accept: bool = False, source: Any = None
+) -> Database:
+    """The database that a policy file describes, with all that its curator may do with it.
+
+    Arguments and errors are those of `adomnia.curator.database.open_database`.
+    """
+    return Database(curator.confirmed_policy(policy), accept, source)

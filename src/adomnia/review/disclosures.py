@@ -1,0 +1,89 @@
+"""What noisy tables of the policy's own data would say about groups, counted exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from adomnia.audit.files import CodedColumns
+from adomnia.curator.database import Database
+from adomnia.errors import QuestionError
+from adomnia.policy.policy import Audit, Policy
+from adomnia.privacy.loss import Amount
+from adomnia.review.exact_columns import own_columns
+
+if TYPE_CHECKING:
+    from adomnia.audit.disclosure.disclosure import DisclosureReport, Terms
+
+__all__ = ["Roles", "count_disclosures", "disclosures_of", "relation", "terms_of"]
+
+EPSILONS = ("2", "1", "0.5", "0.1", "0.01")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which attributes somebody may know of a person, and which should not be learned."""
+
+    public: tuple[str, ...]
+    sensitive: str
+
+    @classmethod
+    def of(cls, public: Sequence[str], sensitive: str | None, audit: Audit) -> Roles:
+        """As told, else as the policy says; refused where they make no table."""
+        known, secret = tuple(public) or audit.public, sensitive or audit.sensitive
+        if not known or not secret:
+            raise QuestionError(
+                "say what is public and what is sensitive",
+                "for example --public sex,region --sensitive income, or in [audit] of the policy",
+            )
+        if len(known) < 2:
+            raise QuestionError("two public attributes or more", "tables of two are looked at")
+        if secret in known:
+            raise QuestionError(f"{secret!r} cannot be both public and sensitive", "name it once")
+        return cls(known, secret)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them, the sensitive one last."""
+        return (*self.public, self.sensitive)
+
+
+def relation(policy: Policy) -> str:
+    """The neighbours of the paper that a policy's come nearest to."""
+    return "unbounded" if policy.neighbors.relation == "unbounded" else "bounded"
+
+
+def terms_of(audit: Audit, neighbors: str, **given: Any) -> Terms:
+    """What counts as a disclosure: as given, else as the policy says."""
+    from adomnia.audit.disclosure.disclosure import Terms  # noqa: PLC0415 (slow to import)
+
+    limits = {name: given.pop(name, None) for name in ("tau", "kj", "kcp")}
+    chosen = {n: getattr(audit, n) if value is None else value for n, value in limits.items()}
+    chosen["kj"] = Fraction(str(chosen["kj"]))  # told as it was written: 3, not 3.0
+    return Terms(**chosen, neighbors=neighbors, **given)  # type: ignore[arg-type]
+
+
+def count_disclosures(
+    columns: CodedColumns, roles: Roles, epsilons: Iterable[Amount], terms: Terms
+) -> DisclosureReport:
+    """What all two-way tables of these columns would disclose, at each epsilon."""
+    from adomnia.audit.disclosure.disclosure import disclosures  # noqa: PLC0415 (slow to import)
+
+    return disclosures(
+        columns.codes, columns.domains, roles.public, roles.sensitive, epsilons, terms
+    )
+
+
+def disclosures_of(
+    database: Database,
+    roles: Roles,
+    epsilons: Iterable[Amount] = EPSILONS,
+    terms: Terms | None = None,
+) -> DisclosureReport:
+    """The same of the policy's own data; exact, and for the curator alone."""
+    policy = database.policy
+    if terms is None:
+        terms = terms_of(policy.audit, relation(policy), reading="both")
+    return count_disclosures(own_columns(database, roles.names), roles, epsilons, terms)

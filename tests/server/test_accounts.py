@@ -18,9 +18,9 @@ from adomnia.errors import AdomniaError, MachineryError, PolicyError, QuestionEr
 from adomnia.server import accounts as module
 from adomnia.server import credential_cache
 from adomnia.server.account_store import open_store
-from adomnia.server.accounts import Accounts, Person, Scram
+from adomnia.server.accounts import Accounts, Person, ScramVerifier
 from adomnia.server.credential_cache import CredentialCache
-from adomnia.server.scram_verifier import fake_verifier, make_verifier
+from adomnia.wire.protocol.scram_verifier import fake_verifier, make_verifier
 
 STORES = ["sqlite", "postgres"]
 COST, QUICK = module.SCRYPT, (2**10, 8, 1)
@@ -243,7 +243,7 @@ def test_an_unknown_name_has_a_verifier_that_stays(accounts: Accounts, url: str)
     with Accounts(open_store(url)) as later:
         assert later.scram("nobody") == fake
     assert fake != fake_verifier("nobody", b"another key")
-    assert Scram.from_text(real.to_text()) == real
+    assert ScramVerifier.from_text(real.to_text()) == real
 
 
 # Stores

@@ -18,9 +18,17 @@ from adomnia.errors import NotAllowedError, QuestionError
 from adomnia.policy.policy import Policy
 from adomnia.server.account_store import AccountStore, open_store
 from adomnia.server.credential_cache import CredentialCache
-from adomnia.server.scram_verifier import Scram, fake_verifier, make_verifier
+from adomnia.wire.protocol.scram_verifier import ScramVerifier, fake_verifier, make_verifier
 
-__all__ = ["ROLES", "Accounts", "Key", "Person", "Scram", "UnauthenticatedError", "open_accounts"]
+__all__ = [
+    "ROLES",
+    "Accounts",
+    "Key",
+    "Person",
+    "ScramVerifier",
+    "UnauthenticatedError",
+    "open_accounts",
+]
 
 ROLES = ("analyst", "curator")
 SECRET_BYTES = 24
@@ -136,10 +144,10 @@ class Accounts(Closing):
         self._proven.put(True, name, secret, hashed)
         return _person(name, role, hashed)
 
-    def scram(self, name: str) -> Scram:
+    def scram(self, name: str) -> ScramVerifier:
         """What psql's log-in is checked against; for an unknown name one that nothing fits."""
         row = self._named("verifier", name)
-        return Scram.from_text(row[0]) if row else fake_verifier(name, self._fake)
+        return ScramVerifier.from_text(row[0]) if row else fake_verifier(name, self._fake)
 
     def make_key(self, name: str, label: str = "") -> str:
         """A new API key of somebody; it is shown now and never again."""

@@ -141,7 +141,7 @@ class _Server(uvicorn.Server):
 @asynccontextmanager
 async def _pg(service: Service, where: Where, port: int) -> AsyncIterator[int]:
     """PostgreSQL's protocol, and the port it is on."""
-    from adomnia.server.postgres.server import serve  # noqa: PLC0415 (slow to import)
+    from adomnia.server.postgres.listener import serve  # noqa: PLC0415 (slow to import)
 
     try:
         server = await serve(service, where.host, port, _tls(where))

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from adomnia.curator.database import open_database
 from adomnia.server.accounts import open_accounts
-from adomnia.server.postgres.server import Listener, serve
+from adomnia.server.postgres.listener import Listener, serve
 from adomnia.server.service import Service
 
 SECRET = "correct horse battery"

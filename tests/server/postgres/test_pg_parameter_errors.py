@@ -12,9 +12,9 @@ import pytest
 from parlour import SECRET, Parlour, Wire, errors_in
 from psycopg import pq
 
-from adomnia.server.postgres.failures import WireError
-from adomnia.server.postgres.spelled import spelled
-from adomnia.server.postgres.types import name_of
+from adomnia.wire.errors import WireError
+from adomnia.wire.values.parse_text import parse_text
+from adomnia.wire.values.types import name_of
 
 QUESTION = "SELECT count(*) AS n FROM people WHERE age > $1"
 
@@ -98,7 +98,7 @@ def test_a_long_or_strange_value_is_not_repeated(ours, value):
 def test_a_long_value_is_read_once(oid, text):
     """Not again for each of its characters: that would keep everybody waiting."""
     with pytest.raises(WireError):
-        spelled(f"\\x{text}" if oid == 17 else text, oid)
+        parse_text(f"\\x{text}" if oid == 17 else text, oid)
 
 
 def test_what_no_question_takes_is_named_as_well(ours):

@@ -8,8 +8,8 @@ import pytest
 from parlour import write_town
 
 from adomnia.curator.database import Database, open_database
-from adomnia.server.postgres.failures import WireError
 from adomnia.server.postgres.parameters import parameter_count, template
+from adomnia.wire.errors import WireError
 
 QUESTIONS = [
     "SELECT extract(year from born) AS y, count(*) FROM people WHERE age > {} GROUP BY 1",

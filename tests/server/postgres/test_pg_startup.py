@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from parlour import SECRET, Parlour, Wire, errors_in, fields_of, open_parlour, rows_in
 
-from adomnia.server.postgres import server
-from adomnia.server.postgres.end_point import end_point
+from adomnia.server.postgres import listener as server
+from adomnia.wire.protocol.channel_binding import end_point
 
 SSL_REQUEST = struct.pack("!ii", 8, 80877103)
 GSS_REQUEST = struct.pack("!ii", 8, 80877104)

@@ -10,7 +10,7 @@ import pytest
 from parlour import errors_in, fields_of, rows_in
 
 from adomnia.curator.session import Session
-from adomnia.server.postgres.lexer import tokens
+from adomnia.wire.statements.lexer import tokens
 
 AGES = "SELECT age, count(*) AS n FROM people WHERE age < 30 GROUP BY age"
 

@@ -11,11 +11,12 @@ from wire_attempting import codes, fresh
 
 from adomnia.curator.session import Session
 from adomnia.errors import QuestionError
-from adomnia.server.postgres import connection, lexer
-from adomnia.server.postgres.catalogue.catalogue import Catalogue
-from adomnia.server.postgres.catalogue.failures import CatalogueError
-from adomnia.server.postgres.failures import WireError
-from adomnia.server.postgres.settings import startup_settings
+from adomnia.wire.catalogue.catalogue import Catalogue
+from adomnia.wire.catalogue.errors import CatalogueError
+from adomnia.wire.errors import WireError
+from adomnia.wire.protocol import connection
+from adomnia.wire.statements import lexer
+from adomnia.wire.statements.settings import startup_settings
 
 
 def test_to_prepare_a_preparation_makes_no_sense(wire: Wire) -> None:

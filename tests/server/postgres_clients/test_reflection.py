@@ -26,7 +26,7 @@ from hamlet import write_hamlet
 
 from adomnia.curator.database import open_database
 from adomnia.server.accounts import open_accounts
-from adomnia.server.postgres.server import Listener, serve
+from adomnia.server.postgres.listener import Listener, serve
 from adomnia.server.service import Service
 
 SECRET = "the secret of alice"

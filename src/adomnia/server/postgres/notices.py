@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from adomnia.curator.answers.answer import Answer
 from adomnia.present.formatting import amounts, confidence, margin_size
-from adomnia.server.postgres.results import Notice
+from adomnia.wire.statements.results import Notice
 
 __all__ = ["notices_of"]
 

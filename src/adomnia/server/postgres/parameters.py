@@ -17,10 +17,10 @@ from sqlglot import exp
 from adomnia.queries.sql.parse import parse
 from adomnia.schema.domain import Categories, Dates, Domain, Grid
 from adomnia.schema.table import Attribute
-from adomnia.server.postgres import types
-from adomnia.server.postgres.failures import WireError, of_parameter
-from adomnia.server.postgres.lexer import parameters_in
-from adomnia.server.postgres.types import ARRAYS, ELEMENTS, INTEGERS
+from adomnia.wire.errors import WireError, of_parameter
+from adomnia.wire.statements.lexer import parameters_in
+from adomnia.wire.values import types
+from adomnia.wire.values.types import ARRAYS, ELEMENTS, INTEGERS
 
 __all__ = ["Template", "parameter_count", "template"]
 

@@ -13,13 +13,13 @@ from typing import Any
 from adomnia.curator.answers.answer import Answer
 from adomnia.errors import BudgetError
 from adomnia.present.formatting import amounts
-from adomnia.server.postgres import types
-from adomnia.server.postgres.counting import counted_rows
-from adomnia.server.postgres.failures import WireError, placed
 from adomnia.server.postgres.notices import notices_of
 from adomnia.server.postgres.parameters import Template, parameter_count, template
-from adomnia.server.postgres.results import Column, Command, Outcome
-from adomnia.server.postgres.visit import Visit
+from adomnia.server.postgres.row_count_probe import counted_rows
+from adomnia.wire.errors import WireError, placed
+from adomnia.wire.statements.connection_state import Visit
+from adomnia.wire.statements.results import Column, Command, Outcome
+from adomnia.wire.values import types
 
 __all__ = ["Question", "ask_command", "look"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adomnia.server.postgres.catalogue.catalogue import Catalogue, Column, Result
-from adomnia.server.postgres.catalogue.failures import CatalogueError
+from adomnia.wire.catalogue.catalogue import Catalogue, Column, Result
+from adomnia.wire.catalogue.errors import CatalogueError
 
 __all__ = ["Catalogue", "CatalogueError", "Column", "Result"]

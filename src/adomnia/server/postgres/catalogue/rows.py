@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from adomnia.server.postgres.catalogue.objects import Object
-from adomnia.server.postgres.catalogue.relations import (
+from adomnia.server.postgres.catalogue_content import Object
+from adomnia.wire.catalogue.relations import (
     ADOMNIA,
     CATALOGUE,
     PUBLIC,
     STANDARD,
     Relation,
 )
-from adomnia.server.postgres.catalogue.types import TYPES, input_functions, rows_of_types
+from adomnia.wire.catalogue.types import TYPES, input_functions, rows_of_types
 
 __all__ = ["NAMESPACES", "OWNER", "table_rows"]
 

@@ -1,0 +1,109 @@
+"""SCRAM-SHA-256 and SCRAM-SHA-256-PLUS at the server's end (RFC 5802, 7677, 5929).
+
+The client proves that it knows the secret and the server that it has the verifier; neither
+sends anything that would let a listener do so. With PLUS both also name the certificate that
+they see, so that nobody can sit in between.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+
+from adomnia.wire.errors import WireError
+from adomnia.wire.protocol.scram_verifier import ScramVerifier
+
+__all__ = ["PLAIN", "PLUS", "Exchange", "FirstMessage", "mechanisms", "parse_first"]
+
+PLAIN, PLUS = "SCRAM-SHA-256", "SCRAM-SHA-256-PLUS"
+BINDING = "tls-server-end-point"
+
+
+def mechanisms(end_point: bytes | None) -> tuple[str, ...]:
+    """What is offered: channel binding where there is a channel to bind to."""
+    return (PLAIN,) if end_point is None else (PLUS, PLAIN)
+
+
+@dataclass(frozen=True)
+class FirstMessage:
+    """What the client opens with: how it binds the channel, and its nonce."""
+
+    header: str
+    bare: str
+    nonce: str
+
+
+def parse_first(mechanism: str, data: bytes, end_point: bytes | None) -> FirstMessage:
+    """The client's first message, whose channel binding must agree with what was offered."""
+    text = _ascii(data)
+    parts = text.split(",")
+    if len(parts) < 4 or not parts[3].startswith("r=") or len(parts[3]) < 10:
+        raise _malformed()
+    flag, identity = parts[0], parts[1]
+    if identity and not identity.startswith("a="):
+        raise _malformed()
+    if flag == "y" and end_point is not None:
+        # It believes that we cannot bind channels; we offered to: somebody took the offer out.
+        raise WireError("the offer of channel binding did not arrive", "", "28000", fatal=True)
+    wanted = f"p={BINDING}" if mechanism == PLUS else flag if flag in ("n", "y") else ""
+    if flag != wanted or (mechanism == PLUS and end_point is None):
+        raise _malformed()
+    header = f"{flag},{identity},"
+    return FirstMessage(header, text.removeprefix(header), parts[3].removeprefix("r="))
+
+
+class Exchange:
+    """One log-in, from the client's first message on."""
+
+    def __init__(
+        self, first: FirstMessage, verifier: ScramVerifier, end_point: bytes | None, nonce: str = ""
+    ) -> None:
+        self._first, self._verifier, self._end_point = first, verifier, end_point
+        self._nonce = first.nonce + (nonce or secrets.token_urlsafe(18))
+        salt = base64.b64encode(verifier.salt).decode()
+        self.challenge = f"r={self._nonce},s={salt},i={verifier.iterations}".encode()
+
+    def finish(self, data: bytes) -> bytes | None:
+        """The server's own proof if the client's holds, otherwise nothing."""
+        without_proof, mark, proof_text = _ascii(data).rpartition(",p=")
+        parts = without_proof.split(",")
+        if not mark or len(parts) < 2:
+            raise _malformed()
+        bound = parts[0] == "c=" + base64.b64encode(self._binding()).decode()
+        said = parts[1] == "r=" + self._nonce
+        try:
+            proof = base64.b64decode(proof_text, validate=True)
+        except binascii.Error:
+            raise _malformed() from None
+        message = b",".join((self._first.bare.encode(), self.challenge, without_proof.encode()))
+        if not self._proven(proof, message) or not bound or not said:
+            return None
+        signature = hmac.digest(self._verifier.server_key, message, "sha256")
+        return b"v=" + base64.b64encode(signature)
+
+    def _binding(self) -> bytes:
+        header = self._first.header
+        bound = self._end_point or b"" if header.startswith("p") else b""
+        return header.encode() + bound
+
+    def _proven(self, proof: bytes, message: bytes) -> bool:
+        signature = hmac.digest(self._verifier.stored_key, message, "sha256")
+        if len(proof) != len(signature):
+            return False
+        key = bytes(a ^ b for a, b in zip(proof, signature, strict=True))
+        return hmac.compare_digest(hashlib.sha256(key).digest(), self._verifier.stored_key)
+
+
+def _ascii(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise _malformed() from None
+
+
+def _malformed() -> WireError:
+    return WireError("the SCRAM message is malformed", "", "08P01", fatal=True)

@@ -15,29 +15,48 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adomnia.wire.errors import WireError, as_error, shown
-from adomnia.wire.protocol.messages import MAX_KEPT, Body, read_body
+from adomnia.wire.errors import WireError, as_wire_error, error_fields
+from adomnia.wire.protocol.messages import MAX_KEPT, MessageBody, read_body
 from adomnia.wire.protocol.scram import PLAIN, PLUS, Exchange, parse_first
 from adomnia.wire.protocol.scram_verifier import make_verifier
 from adomnia.wire.statements.copy_out import copied, parse_style
-from adomnia.wire.statements.cursors import ALL, Step, window
-from adomnia.wire.statements.lexer import Words, split, tokens
-from adomnia.wire.statements.results import Column, Outcome
-from adomnia.wire.statements.settings import startup_settings
+from adomnia.wire.statements.cursors import ALL, FetchStep, window
+from adomnia.wire.statements.lexer import ClientStatement, TokenStream, split, tokens
+from adomnia.wire.statements.results import Outcome
 from adomnia.wire.values import types
 from adomnia.wire.values.codecs import encode
+from adomnia.wire.values.columns import ResultColumn
 from adomnia.wire.values.decoding import decode
 from adomnia.wire.values.numeric import from_binary, to_binary
+from adomnia.wire.values.parse_text import parse_text
+
+
+def stream(sql: str) -> TokenStream:
+    """A text to be read word by word."""
+    return TokenStream(ClientStatement(sql, tuple(tokens(sql))))
 
 
 def test_statements_part_at_semicolons_outside_of_quotes():
     sql = "SELECT ';'; /* ; /* ; */ */ SELECT \"a;b\" ;; -- ;\n SELECT $x$;$x$, E'\\';' ;"
-    assert [text for _, text in split(sql)] == [
+    assert [each.sql for each in split(sql)] == [
         "SELECT ';'",
         'SELECT "a;b"',
         "SELECT $x$;$x$, E'\\';'",
     ]
-    assert all(sql[at:].startswith(text) for at, text in split(sql))
+    for each in split(sql):
+        assert sql[each.offset :].startswith(each.sql)
+        assert list(each.tokens) == tokens(each.sql)
+
+
+def test_a_part_of_a_statement_is_a_statement():
+    (whole,) = split("  EXPLAIN (FORMAT json) SELECT $1, 'a'")
+    words = TokenStream(whole)
+    words.expect("EXPLAIN")
+    assert words.bracketed().sql == "FORMAT json"
+    inner = words.rest()
+    assert (inner.sql, inner.offset, inner.first) == ("SELECT $1, 'a'", 22, "SELECT")
+    assert [(token.text, token.start) for token in inner.parameters] == [("$1", 7)]
+    assert list(inner.tokens) == tokens(inner.sql)
 
 
 @pytest.mark.parametrize("sql", ["SELECT 'a", 'SELECT "a', "/* a", "$$ a", "'a''b''c"])
@@ -59,20 +78,20 @@ def test_any_text_is_read_or_refused(sql):
 
 
 def test_commands_are_read_word_by_word():
-    words = Words('DECLARE "My C" cursor FOR SELECT 1')
+    words = stream('DECLARE "My C" cursor FOR SELECT 1')
     assert words.expect("DECLARE") == "DECLARE"
     assert words.name() == "My C"
     assert words.accept("NO", "CURSOR") == "CURSOR"
     words.expect("FOR")
-    assert words.rest()[1] == "SELECT 1"
+    assert words.rest().sql == "SELECT 1"
     with pytest.raises(WireError, match="too early"):
         words.name()
 
 
-def read(data: bytes, most: int) -> Body:
+def read(data: bytes, most: int) -> MessageBody:
     """A body read from these bytes."""
 
-    async def go() -> Body:
+    async def go() -> MessageBody:
         stream = asyncio.StreamReader()
         stream.feed_data(data)
         stream.feed_eof()
@@ -103,14 +122,14 @@ def test_a_long_message_is_passed_over():
 @pytest.mark.parametrize("read_it", ["int16", "int32", "text", "value"])
 def test_a_body_that_ends_early_is_a_violation(read_it):
     with pytest.raises(WireError) as caught:
-        getattr(Body(b"\x01"), read_it)()
+        getattr(MessageBody(b"\x01"), read_it)()
     assert caught.value.sqlstate == "08P01"
 
 
 def test_texts_are_utf8_without_zero_bytes():
     for data in (b"\xff\0", b"\xed\xa0\x80\0"):
         with pytest.raises(WireError) as caught:
-            Body(data).text()
+            MessageBody(data).text()
         assert caught.value.sqlstate == "22021"
 
 
@@ -167,31 +186,31 @@ def test_malformed_parameters_are_refused(data, oid, form, code):
 
 def test_cursors_move_as_in_postgres():
     rows = lambda step, at: (list(window(step, at, 5)[0]), window(step, at, 5)[1])  # noqa: E731
-    assert rows(Step(2), 0) == ([0, 1], 2)
-    assert rows(Step(ALL), 2) == ([2, 3, 4], 6)
-    assert rows(Step(-2), 6) == ([4, 3], 4)
-    assert rows(Step(-ALL), 3) == ([1, 0], 0)
-    assert rows(Step(-1), 0) == ([], 0)
-    assert rows(Step(0), 3) == ([2], 3)
-    assert rows(Step(-1, "ABSOLUTE"), 0) == ([4], 5)
-    assert rows(Step(3, "ABSOLUTE"), 5) == ([2], 3)
-    assert rows(Step(1, "RELATIVE"), 5) == ([], 6)
+    assert rows(FetchStep(2), 0) == ([0, 1], 2)
+    assert rows(FetchStep(ALL), 2) == ([2, 3, 4], 6)
+    assert rows(FetchStep(-2), 6) == ([4, 3], 4)
+    assert rows(FetchStep(-ALL), 3) == ([1, 0], 0)
+    assert rows(FetchStep(-1), 0) == ([], 0)
+    assert rows(FetchStep(0), 3) == ([2], 3)
+    assert rows(FetchStep(-1, "ABSOLUTE"), 0) == ([4], 5)
+    assert rows(FetchStep(3, "ABSOLUTE"), 5) == ([2], 3)
+    assert rows(FetchStep(1, "RELATIVE"), 5) == ([], 6)
 
 
 def test_copies_are_written_as_asked():
-    columns = [Column("a", types.TEXT), Column("b,c", types.INT8)]
+    columns = [ResultColumn("a", types.TEXT), ResultColumn("b,c", types.INT8)]
     outcome = Outcome("SELECT {}", columns, [("x\ty", 1), ('q"', None)])
-    text = copied(outcome, parse_style(Words("")))
+    text = copied(outcome, parse_style(stream("")))
     assert b"".join(text.copy) == b'x\\ty\t1\nq"\t\\N\n'
-    csv = copied(outcome, parse_style(Words("WITH (FORMAT csv, HEADER true, NULL '-')")))
+    csv = copied(outcome, parse_style(stream("WITH (FORMAT csv, HEADER true, NULL '-')")))
     assert b"".join(csv.copy) == b'a,"b,c"\nx\ty,1\n"q""",-\n'
-    old = copied(outcome, parse_style(Words("CSV DELIMITER ';'")))
+    old = copied(outcome, parse_style(stream("CSV DELIMITER ';'")))
     assert b"".join(old.copy) == b'x\ty;1\n"q""";\n'
-    binary = copied(outcome, parse_style(Words("(FORMAT binary)")))
+    binary = copied(outcome, parse_style(stream("(FORMAT binary)")))
     assert b"".join(binary.copy).startswith(b"PGCOPY\n\xff\r\n\0")
     assert binary.tag == "COPY 2"
     with pytest.raises(WireError):
-        parse_style(Words("(FORMAT parquet)"))
+        parse_style(stream("(FORMAT parquet)"))
 
 
 def client_final(challenge: str, secret: str, bare: str, binding: bytes) -> bytes:
@@ -241,35 +260,15 @@ def test_scram_refuses_what_is_malformed(data):
 
 
 def test_foreign_errors_are_shown_by_kind_alone():
-    fields = shown(as_error(ValueError("Zzvienna 42")))
+    fields = error_fields(as_wire_error(ValueError("Zzvienna 42")))
     assert fields["M"] == "the machinery failed (ValueError)"
     assert fields["C"] == "XX000"
     assert "Zz" not in str(fields)
 
 
-def test_settings_come_with_the_start():
-    options = "-c adomnia.epsilon=1/10 --adomnia.margins=on -cdatestyle=ISO,\\ DMY"
-    found = startup_settings({
-        "user": "alice", "options": options,
-        "client_encoding": "'utf-8'", "adomnia.confidence": "0.9",
-    })  # fmt: skip
-    assert found.asked == {"epsilon": "1/10", "confidence": 0.9}
-    assert found.margins
-    assert found.set("adomnia.rho", "0.5").asked == {"rho": "0.5", "confidence": 0.9}
-    assert found.set("adomnia.epsilon", "2").reset() == found
-    assert found.get("CLIENT_ENCODING") == "UTF8"
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "code"),
-    [("adomnia.epsilon", "-1", "22023"), ("adomnia.epsilon", "nan", "22023"),
-     ("adomnia.delta", "1", "22023"), ("adomnia.confidence", "2", "22023"),
-     ("adomnia.margins", "perhaps", "22023"), ("adomnia.nothing", "1", "42704"),
-     ("nonsense", "1", "42704"), ("server_version", "16", "55P02"),
-     ("client_encoding", "latin1", "22023"), ("standard_conforming_strings", "off", "22023"),
-     ("client_min_messages", "loud", "22023"), ("datestyle", "German", "22023")],
-)  # fmt: skip
-def test_settings_that_make_no_sense_are_refused(name, value, code):
-    with pytest.raises(WireError) as caught:
-        startup_settings({"user": "alice"}).set(name, value)
-    assert caught.value.sqlstate == code
+@pytest.mark.parametrize("oid", [16, 17, 20, 26, 701, 1007, 1082, 1114, 1700, 2950])
+@pytest.mark.parametrize("text", ["1" * 300_000 + "x", " " * 300_000 + "x", "1-" * 150_000])
+def test_a_long_value_is_read_once(oid, text):
+    """Not again for each of its characters: that would keep everybody waiting."""
+    with pytest.raises(WireError):
+        parse_text(f"\\x{text}" if oid == 17 else text, oid)

@@ -1,1 +1,1 @@
-"""TODO one sentence."""
+"""PostgreSQL is spoken here: its protocol and its catalogue, for any server that answers SQL."""

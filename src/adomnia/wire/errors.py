@@ -1,4 +1,4 @@
-"""What goes wrong on the wire, and how any error is shown there: never with a foreign text."""
+"""What goes wrong on the wire, with the SQLSTATE and the fields that PostgreSQL's clients know."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from adomnia.errors import AdomniaError, MachineryError, QuestionError
-
-__all__ = ["WireError", "as_error", "malformed", "of_parameter", "placed", "shown"]
+__all__ = ["WireError", "as_wire_error", "error_fields", "malformed", "of_parameter", "placed"]
 
 
 @dataclass(eq=False)
-class WireError(AdomniaError):
+class WireError(Exception):
     """A refusal with the SQLSTATE that PostgreSQL's clients know for it.
 
     `position` is a 0-based offset into the client's text. A `fatal` one ends the connection.
     """
 
+    message: str
+    hint: str = ""
     sqlstate: str = "08P01"
     position: int | None = None
     detail: str = ""
     fatal: bool = False
     context: str = ""
 
-    exit_code = 2
-    http_status = 400
+    def __str__(self) -> str:
+        return f"{self.message}\n  {self.hint}" if self.hint else self.message
 
 
 def malformed(what: str) -> WireError:
@@ -33,11 +33,11 @@ def malformed(what: str) -> WireError:
     return WireError(what, "", "08P01", fatal=True)
 
 
-def as_error(error: Exception) -> AdomniaError:
+def as_wire_error(error: Exception) -> WireError:
     """The error itself where it is ours; of others only the kind, since they may quote data."""
-    if isinstance(error, AdomniaError):
+    if isinstance(error, WireError):
         return error
-    return MachineryError(f"the machinery failed ({type(error).__name__})")
+    return WireError(f"the machinery failed ({type(error).__name__})", "", "XX000")
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def placed(offset: int | None) -> Iterator[None]:
     """
     try:
         yield
-    except (QuestionError, WireError) as error:
+    except WireError as error:
         if error.position is not None:
             error.position = None if offset is None else error.position + offset
         raise
@@ -65,16 +65,15 @@ def of_parameter(number: int) -> Iterator[None]:
         raise
 
 
-def shown(error: AdomniaError, severity: str = "ERROR") -> Mapping[str, str]:
+def error_fields(error: WireError, severity: str = "ERROR") -> Mapping[str, str]:
     """The fields of an ErrorResponse."""
-    place = getattr(error, "position", None)
     return {
         "S": severity,
         "V": severity,
         "C": error.sqlstate,
         "M": error.message,
-        "D": getattr(error, "detail", ""),
+        "D": error.detail,
         "H": error.hint,
-        "W": getattr(error, "context", ""),
-        "P": "" if place is None else str(place + 1),
+        "W": error.context,
+        "P": "" if error.position is None else str(error.position + 1),
     }

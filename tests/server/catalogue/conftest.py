@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hamlet import write_hamlet
+from hamlet import view, write_hamlet
 
 from adomnia.curator.database import Database, open_database
-from adomnia.server.postgres.catalogue import Catalogue
+from adomnia.wire.catalogue import Catalogue
 
 
 @pytest.fixture(scope="session")
@@ -21,4 +21,4 @@ def hamlet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 @pytest.fixture
 def catalogue(hamlet: Database) -> Catalogue:
     """What Alice sees."""
-    return Catalogue(hamlet, "alice", "analyst", pid=77)
+    return view(hamlet)

@@ -1,20 +1,19 @@
-"""A hamlet with a private table and a public one, and the statements that clients send."""
+"""A hamlet with a private table and a public one, and its catalogue."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from adomnia.server.postgres.catalogue import Catalogue
-
-STATEMENTS = Path(__file__).parent / "statements"
-OIDS = {"{people}": "16400", "{regions}": "16410", "{budget}": "16420"}
+from adomnia.curator.database import Database
+from adomnia.server.accounts import Person
+from adomnia.server.postgres.catalogue_content import budget_rows, shared_catalogue
+from adomnia.wire.catalogue import Catalogue, SharedCatalogue
+from adomnia.wire.statements.lexer import split
 
 POLICY = """
 [data]
@@ -73,28 +72,24 @@ def write_hamlet(folder: Path, rows: int = 137) -> Path:
     return policy
 
 
-@dataclass(frozen=True)
-class Sent:
-    """A statement of a client, its parameters, and the columns that PostgreSQL 15 gives."""
-
-    client: str
-    sql: str
-    parameters: list[Any]
-    columns: list[tuple[str, int]] | None
+@lru_cache
+def _shared(database: Database) -> SharedCatalogue:
+    return shared_catalogue(database)
 
 
-def sent(file: Path) -> Iterator[Sent]:
-    """The statements of a file, each beneath a line of what is known of it."""
-    for part in file.read_text().split("--> ")[1:]:
-        head, sql = part.split("\n", 1)
-        for name, oid in OIDS.items():
-            head, sql = head.replace(name, oid), sql.replace(name, oid)
-        facts = json.loads(head)
-        columns = facts["columns"] and [tuple(column) for column in facts["columns"]]
-        yield Sent(facts["client"], sql.strip(), facts.get("parameters", []), columns)
+def view(database: Database, name: str = "alice", role: str = "analyst") -> Catalogue:
+    """What somebody sees of the catalogue of a database."""
+    person = Person(name, role)
+    return Catalogue(
+        _shared(database),
+        name,
+        database="hamlet",
+        variables={"budget": lambda: budget_rows(database, person)},
+    )
 
 
-def ask(catalogue: Catalogue, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+def ask(catalogue: Catalogue, sql: str) -> list[tuple[Any, ...]]:
     """The rows of an answer."""
-    assert catalogue.answers(sql)
-    return catalogue.run(sql, list(parameters)).rows
+    (statement,) = split(sql)
+    assert catalogue.answers(statement)
+    return catalogue.run(sql).rows

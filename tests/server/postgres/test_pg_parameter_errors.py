@@ -12,8 +12,6 @@ import pytest
 from parlour import SECRET, Parlour, Wire, errors_in
 from psycopg import pq
 
-from adomnia.wire.errors import WireError
-from adomnia.wire.values.parse_text import parse_text
 from adomnia.wire.values.types import name_of
 
 QUESTION = "SELECT count(*) AS n FROM people WHERE age > $1"
@@ -91,14 +89,6 @@ def test_a_long_or_strange_value_is_not_repeated(ours, value):
     message = told(answer, pq.DiagnosticField.MESSAGE_PRIMARY)
     assert message.startswith("parameter $1: the value is ")
     assert message.endswith("the type bigint")
-
-
-@pytest.mark.parametrize("oid", [16, 17, 20, 26, 701, 1007, 1082, 1114, 1700, 2950])
-@pytest.mark.parametrize("text", ["1" * 300_000 + "x", " " * 300_000 + "x", "1-" * 150_000])
-def test_a_long_value_is_read_once(oid, text):
-    """Not again for each of its characters: that would keep everybody waiting."""
-    with pytest.raises(WireError):
-        parse_text(f"\\x{text}" if oid == 17 else text, oid)
 
 
 def test_what_no_question_takes_is_named_as_well(ours):

@@ -10,6 +10,7 @@ from parlour import write_town
 from adomnia.curator.database import Database, open_database
 from adomnia.server.postgres.parameters import parameter_count, template
 from adomnia.wire.errors import WireError
+from adomnia.wire.statements.lexer import ClientStatement, split
 
 QUESTIONS = [
     "SELECT extract(year from born) AS y, count(*) FROM people WHERE age > {} GROUP BY 1",
@@ -27,6 +28,12 @@ QUESTIONS = [
 ]
 
 
+def one(sql: str) -> ClientStatement:
+    """The one statement of a text."""
+    (found,) = split(sql)
+    return found
+
+
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     """A town that is only looked at."""
@@ -37,7 +44,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 @pytest.mark.parametrize("value", [30, -4, 0])
 @pytest.mark.parametrize("sql", QUESTIONS)
 def test_values_bind_as_if_they_were_written(database, sql, value):
-    made = template(sql.format("$1"), [], database.policy.attributes)
+    made = template(one(sql.format("$1")), [], database.policy.attributes)
     assert made.parameters == (20,)
     look = database.desk.interpret  # whether a value is ever met is not the matter here
     assert look(made.filled([value])) == look(sql.format(f"({value})"))
@@ -55,21 +62,23 @@ def test_values_bind_as_if_they_were_written(database, sql, value):
     ],
 )
 def test_lists_truths_and_nothing(database, sql, values, same):
-    made = template(f"SELECT count(*) AS n FROM people WHERE {sql}", [], database.policy.attributes)
+    asking = one(f"SELECT count(*) AS n FROM people WHERE {sql}")
+    made = template(asking, [], database.policy.attributes)
     asked = database.desk.interpret(made.filled(values))
     assert asked == database.desk.interpret(f"SELECT count(*) AS n FROM people WHERE {same}")
 
 
 def test_what_is_not_a_parameter_is_none():
-    assert parameter_count("SELECT '$1', \"$2\", $x$ $3 $x$ -- $4") == 0
-    assert parameter_count("SELECT $2, $1") == 2
+    assert parameter_count(one("SELECT '$1', \"$2\", $x$ $3 $x$ -- $4")) == 0
+    assert parameter_count(one("SELECT $2, $1")) == 2
     for sql in ("SELECT $0", "SELECT $1001"):
         with pytest.raises(WireError):
-            parameter_count(sql)
+            parameter_count(one(sql))
 
 
 @pytest.mark.parametrize("values", [[float("nan")], [float("inf")], [b"bytes"], [["a"]]])
 def test_values_that_no_question_takes(database, values):
-    made = template("SELECT count(*) FROM people WHERE age > $1", [], database.policy.attributes)
+    asking = one("SELECT count(*) FROM people WHERE age > $1")
+    made = template(asking, [], database.policy.attributes)
     with pytest.raises(WireError):
         made.filled(values)

@@ -1,4 +1,4 @@
-"""Coming in: TLS, versions, secrets that are wrong, doors that are full."""
+"""Coming in: TLS, versions, secrets that are wrong, and too many at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from parlour import SECRET, Parlour, Wire, errors_in, fields_of, open_parlour, rows_in
 
-from adomnia.server.postgres import listener as server
+from adomnia.server.postgres import listener
 from adomnia.wire.protocol.channel_binding import end_point
 
 SSL_REQUEST = struct.pack("!ii", 8, 80877103)
@@ -221,11 +221,11 @@ def test_a_long_message_before_the_log_in_is_refused(parlour):
     wire.close()
 
 
-# Doors
+# Connections
 
 
 def test_who_does_not_log_in_is_sent_away(parlour, monkeypatch):
-    monkeypatch.setattr(server, "SECONDS_TO_LOG_IN", 0.2)
+    monkeypatch.setattr(listener, "SECONDS_TO_LOG_IN", 0.2)
     wire = Wire(parlour.port)
     began = time.monotonic()
     assert wire.receive() == (b"", b"")
@@ -234,39 +234,39 @@ def test_who_does_not_log_in_is_sent_away(parlour, monkeypatch):
 
 
 def let_in(port: int) -> bool:
-    """Whether there is room for one more now; a place is free a moment after its guest has left."""
+    """Whether there is room for one more now; a place is free a moment after somebody has left."""
     try:
         return Wire(port).log_in()[-1] == (b"Z", b"I")
     except (AssertionError, OSError):
         return False
 
 
-def test_a_full_house_refuses_guests_but_strangers_make_room(tmp_path):
+def test_when_all_is_full_who_has_not_logged_in_makes_room(tmp_path):
     crowded = open_parlour(tmp_path, most=3)
-    guests = []
+    sessions = []
     try:
-        strangers = [Wire(crowded.port) for _ in range(3)]
+        unauthenticated = [Wire(crowded.port) for _ in range(3)]
         for _ in range(3):
-            guest = Wire(crowded.port)
-            assert guest.log_in()[-1] == (b"Z", b"I")
-            guests.append(guest)
-        assert refusal(strangers[0].until(b"E"))["C"] == "57P01"
+            session = Wire(crowded.port)
+            assert session.log_in()[-1] == (b"Z", b"I")
+            sessions.append(session)
+        assert refusal(unauthenticated[0].until(b"E"))["C"] == "57P01"
         late = Wire(crowded.port)
         error = refusal(late.until(b"E"))
         assert (error["S"], error["C"]) == ("FATAL", "53300")
-        assert rows_in(guests[0].query("SELECT 1")) == [["1"]]
-        guests.pop().close()
+        assert rows_in(sessions[0].query("SELECT 1")) == [["1"]]
+        sessions.pop().close()
         assert any(let_in(crowded.port) or time.sleep(0.1) for _ in range(300))
     finally:
         crowded.close()
-    kind, body = guests[0].until(b"E")[-1]
+    kind, body = sessions[0].until(b"E")[-1]
     assert kind == b"E"
     assert fields_of(body)["C"] == "57P01"
 
 
 def test_nobody_takes_the_last_places(parlour, monkeypatch):
-    monkeypatch.setattr(server, "RESERVED", 1200)
-    monkeypatch.setattr(server, "FEW", 2)
+    monkeypatch.setattr(listener, "RESERVED", 1200)
+    monkeypatch.setattr(listener, "FEW", 2)
     greedy = [Wire(parlour.port) for _ in range(3)]
     assert [wire.log_in("dora")[-1][0] for wire in greedy[:2]] == [b"Z", b"Z"]
     assert refusal(greedy[2].log_in("dora"))["C"] == "53300"

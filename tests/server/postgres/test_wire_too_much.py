@@ -11,12 +11,8 @@ from wire_attempting import codes, fresh
 
 from adomnia.curator.session import Session
 from adomnia.errors import QuestionError
-from adomnia.wire.catalogue.catalogue import Catalogue
-from adomnia.wire.catalogue.errors import CatalogueError
-from adomnia.wire.errors import WireError
 from adomnia.wire.protocol import connection
 from adomnia.wire.statements import lexer
-from adomnia.wire.statements.settings import startup_settings
 
 
 def test_to_prepare_a_preparation_makes_no_sense(wire: Wire) -> None:
@@ -29,7 +25,7 @@ def test_a_long_statement_is_read_in_a_thread(wire: Wire, monkeypatch: pytest.Mo
     """In the event loop everybody would wait until it is read."""
     readers = []
 
-    def split(sql: str) -> list[tuple[int, str]]:
+    def split(sql: str) -> list[lexer.ClientStatement]:
         readers.append(threading.current_thread().name)
         return lexer.split(sql)
 
@@ -44,29 +40,12 @@ def test_savepoints_have_an_end(wire: Wire) -> None:
     wire.query("ROLLBACK")
 
 
-def test_settings_have_an_end() -> None:
-    def fill() -> None:
-        settings = startup_settings({"user": "alice"})
-        for number in range(1000):
-            settings = settings.set(f"a{number}.{'x' * 50_000}", "y" * 1000)
-
-    with pytest.raises(WireError):
-        fill()
-
-
-def test_an_answer_of_the_catalogue_has_so_many_bytes(parlour: Parlour) -> None:
-    catalogue = Catalogue(parlour.service.database, "alice", "analyst")
-    wide = "SELECT string_agg('0123456789', '') AS t FROM generate_series(1, 150)"
-    with pytest.raises(CatalogueError):
-        catalogue.run(f"SELECT x.t FROM generate_series(1, 99000) AS g, ({wide}) AS x")
-
-
 def test_a_free_answer_has_so_many_rows(parlour: Parlour) -> None:
     with pytest.raises(QuestionError):
         parlour.service.database.session("alice").ask("SELECT DISTINCT age, income FROM people")
 
 
-def test_shelves_are_full_at_some_time(parlour: Parlour) -> None:
+def test_so_many_statements_and_portals_are_kept(parlour: Parlour) -> None:
     made = Wire(parlour.port)
     made.log_in(options="-c adomnia.epsilon=0.5")
     for number in range(1100):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hamlet import STATEMENTS, sent
+from declared import STATEMENTS, sent, statement
 
-from adomnia.server.postgres.catalogue import Catalogue, CatalogueError, Result
+from adomnia.wire.catalogue import Catalogue, CatalogueError, CatalogueResult
 
 FILES = sorted(STATEMENTS.glob("*.sql"))
 
@@ -26,21 +26,21 @@ KNOWN = {"key_seq", "parentcolumn", "unnest"}
 def test_answered_as_postgresql_does(file: Path, catalogue: Catalogue) -> None:
     statements = list(sent(file))
     assert len(statements) >= 7
-    for statement in statements:
-        assert catalogue.answers(statement.sql), statement.sql
-        if statement.columns is None:  # PostgreSQL refused it as well
+    for sending in statements:
+        assert catalogue.answers(statement(sending.sql)), sending.sql
+        if sending.columns is None:  # PostgreSQL refused it as well
             with pytest.raises(CatalogueError):
-                catalogue.run(statement.sql, statement.parameters)
+                catalogue.run(sending.sql, sending.parameters)
             continue
-        types = catalogue.parameters(statement.sql, [])
-        assert len(types) == len(statement.parameters)
-        result = catalogue.run(statement.sql, statement.parameters)
-        assert catalogue.describe(statement.sql, types) == result.columns
+        types = catalogue.parameters(sending.sql, [])
+        assert len(types) == len(sending.parameters)
+        result = catalogue.run(sending.sql, sending.parameters)
+        assert catalogue.describe(sending.sql, types) == result.columns
         assert all(len(row) == len(result.columns) for row in result.rows)
-        assert differences(statement.columns, result) <= KNOWN, statement.sql
+        assert differences(sending.columns, result) <= KNOWN, sending.sql
 
 
-def differences(columns: list[tuple[str, int]], result: Result) -> set[str]:
+def differences(columns: list[tuple[str, int]], result: CatalogueResult) -> set[str]:
     """The columns whose name or type is not what PostgreSQL gave."""
     found = [(column.name, column.oid) for column in result.columns]
     expected = [(name, TOLD.get(oid, oid)) for name, oid in columns]

@@ -1,49 +1,61 @@
-"""Objects: the tables and views that a policy declares, in words that are public anyway."""
+"""What the catalogue declares: the tables of a policy, in words that are public anyway."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from itertools import count
+from functools import partial
 from typing import Any
 
 from adomnia.curator.database import Database
+from adomnia.errors import AdomniaError
 from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Value
 from adomnia.schema.table import Attribute, PublicTable
-from adomnia.wire.catalogue.relations import ADOMNIA, PUBLIC, Relation
+from adomnia.server.accounts import Person
+from adomnia.server.postgres.privacy_settings import PRODUCT
+from adomnia.wire.catalogue.builder import SharedCatalogue
+from adomnia.wire.catalogue.content import CatalogueContent, DeclaredRelation
+from adomnia.wire.catalogue.relations import PUBLIC
 
-__all__ = ["Object", "declared_objects", "in_words", "type_of_domain"]
+__all__ = ["budget_rows", "declared_content", "in_words", "shared_catalogue", "type_of_domain"]
 
-FIRST_OBJECT = 16400  # PostgreSQL's own oids end at 16383
-STEP = 10  # an object's row type, index and constraint follow it
 MOST_LISTED = 20
 
-
-@dataclass(frozen=True)
-class Object:
-    """A relation of the policy with its comments; `rows` is None where nobody may read them."""
-
-    relation: Relation
-    comment: str
-    comments: tuple[str | None, ...]
-    key: str | None = None
-    rows: tuple[tuple[Any, ...], ...] | None = None
+_BUDGET = """
+    SELECT b.whose, b.unit, b.spent, b.remaining
+    FROM (SELECT unnest(CAST(getvariable('budget') AS
+        STRUCT(whose VARCHAR, unit VARCHAR, spent VARCHAR, remaining VARCHAR)[])) AS b)"""
 
 
-def declared_objects(database: Database) -> tuple[Object, ...]:
+def shared_catalogue(database: Database) -> SharedCatalogue:
+    """The catalogue of a database, built when somebody first asks; its private table is hidden."""
+    return SharedCatalogue(partial(declared_content, database), database.policy.table)
+
+
+def declared_content(database: Database) -> CatalogueContent:
     """The private table, the public ones, and the views of schema `adomnia`."""
-    tables = database.table.public.values()
-    oids = count(FIRST_OBJECT, STEP)
-    return (
-        _private(database.policy, next(oids)),
-        *(_public(table, next(oids)) for table in tables),
-        _budget(next(oids)),
-        _domains(database.policy, next(oids)),
+    policy, tables = database.policy, database.table.public.values()
+    return CatalogueContent(
+        PRODUCT, (_private(policy), *map(_public, tables), _budget(), _domains(policy))
     )
+
+
+def budget_rows(database: Database, person: Person) -> list[dict[str, str]]:
+    """What somebody has left; a curator sees everybody's."""
+    try:
+        state = database.budget()
+    except AdomniaError:
+        return []
+    rows = list(state["analysts"].items())
+    if person.is_curator:
+        rows.insert(0, ("data", state["data"]))
+    else:
+        rows = [row for row in rows if row[0] == person.name]
+    keys = ("unit", "spent", "remaining")
+    return [{"whose": name} | {key: str(part[key]) for key in keys} for name, part in rows]
 
 
 def type_of_domain(domain: Domain) -> str:
@@ -76,10 +88,10 @@ def in_words(attribute: Attribute) -> str:
     return f"{words}; NULL is a group of its own" if attribute.nullable else words
 
 
-def _private(policy: Policy, oid: int) -> Object:
+def _private(policy: Policy) -> DeclaredRelation:
     columns = {name: type_of_domain(each.domain) for name, each in policy.attributes.items()}
     comments = tuple(in_words(each) for each in policy.attributes.values())
-    return Object(Relation(PUBLIC, policy.table, oid, "r", columns), _promise(policy), comments)
+    return DeclaredRelation(PUBLIC, policy.table, "r", columns, _promise(policy), comments)
 
 
 def _promise(policy: Policy) -> str:
@@ -92,32 +104,31 @@ def _promise(policy: Policy) -> str:
     )
 
 
-def _public(table: PublicTable, oid: int) -> Object:
+def _public(table: PublicTable) -> DeclaredRelation:
     columns = {
         name: _type_of_values(row[place] for row in table.rows)
         for place, name in enumerate(table.columns)
     }
-    relation = Relation(PUBLIC, table.name, oid, "r", columns)
-    nothing = (None,) * len(columns)
     comment = f"public: everybody may read it, or join it on {table.key}"
-    return Object(relation, comment, nothing, table.key, table.rows)
+    return DeclaredRelation(
+        PUBLIC, table.name, "r", columns, comment, key=table.key, rows=table.rows
+    )
 
 
-def _budget(oid: int) -> Object:
+def _budget() -> DeclaredRelation:
     columns = dict.fromkeys(("whose", "unit", "spent", "remaining"), "text")
-    relation = Relation(ADOMNIA, "budget", oid, "v", columns)
-    return Object(relation, "what you have spent and what is left", (None,) * len(columns))
+    comment = "what you have spent and what is left"
+    return DeclaredRelation(PRODUCT, "budget", "v", columns, comment, definition=_BUDGET)
 
 
-def _domains(policy: Policy, oid: int) -> Object:
+def _domains(policy: Policy) -> DeclaredRelation:
     columns = dict.fromkeys(("attribute", "type", "domain"), "text")
     rows = tuple(
         (name, type_of_domain(each.domain), in_words(each))
         for name, each in policy.attributes.items()
     )
-    relation = Relation(ADOMNIA, "domains", oid, "v", columns)
     comment = "what values each attribute may take: declared, and public"
-    return Object(relation, comment, (None,) * len(columns), None, rows)
+    return DeclaredRelation(PRODUCT, "domains", "v", columns, comment, rows=rows)
 
 
 def _type_of_values(values: Iterable[Any]) -> str:

@@ -8,27 +8,32 @@ from typing import Any
 
 from adomnia.curator.query_plan import QueryPlan
 from adomnia.present.formatting import amounts, confidence, margin
-from adomnia.server.postgres.questions import HOW_TO_PAY, Question, look
+from adomnia.server.postgres.connection_context import ConnectionContext
+from adomnia.server.postgres.errors import wire_errors
+from adomnia.server.postgres.privacy_settings import asked, pays
+from adomnia.server.postgres.questions import HOW_TO_PAY, PreparedQuestion, look
 from adomnia.wire.errors import WireError, placed
-from adomnia.wire.statements.connection_state import Visit
-from adomnia.wire.statements.lexer import Words
-from adomnia.wire.statements.results import Column, Command, Outcome
+from adomnia.wire.statements.lexer import ClientStatement, TokenStream
+from adomnia.wire.statements.results import Command, Outcome
 from adomnia.wire.values import types
+from adomnia.wire.values.columns import ResultColumn
 
-__all__ = ["explain"]
+__all__ = ["explain_command"]
 
 _FREE = "nothing is spent by this, and nothing by EXPLAIN"
 
 
-async def explain(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
+async def explain_command(
+    context: ConnectionContext, words: TokenStream, declared: Sequence[int]
+) -> Command:
     """`EXPLAIN [(options)] SELECT …`."""
     is_json = _options(words)
-    start, sql = words.rest()
-    with placed(start):
-        return await visit.run(_explained, visit, sql, declared, is_json)
+    query = words.rest()
+    with placed(query.offset), wire_errors():
+        return await context.look(_plan_command, context, query, declared, is_json)
 
 
-def _options(words: Words) -> bool:
+def _options(words: TokenStream) -> bool:
     """Whether JSON is wanted. To analyse would be to ask, and to ask costs."""
     while words.next in ("ANALYZE", "ANALYSE", "VERBOSE"):
         _refuse_analyze(words.next)
@@ -36,8 +41,7 @@ def _options(words: Words) -> bool:
     after = [token.upper for token in words.tokens[words.at : words.at + 2]]
     if after[:1] != ["("] or after[1:] in (["SELECT"], ["WITH"], ["("]):
         return False
-    start, end = words.bracketed()
-    parts = words.sql[start:end].upper().replace(",", " ").split()
+    parts = words.bracketed().sql.upper().replace(",", " ").split()
     for part, value in zip(parts, [*parts[1:], ""], strict=True):
         if value not in ("OFF", "FALSE", "0"):
             _refuse_analyze(part)
@@ -50,46 +54,50 @@ def _refuse_analyze(word: str) -> None:
         raise WireError("EXPLAIN ANALYZE would have to pay for an answer", hint, "0A000")
 
 
-def _explained(visit: Visit, sql: str, declared: Sequence[int], is_json: bool) -> Command:
-    columns = [Column("QUERY PLAN", types.JSON if is_json else types.TEXT)]
-    if visit.catalogue.answers(sql):
+def _plan_command(
+    context: ConnectionContext, query: ClientStatement, declared: Sequence[int], is_json: bool
+) -> Command:
+    columns = [ResultColumn("QUERY PLAN", types.JSON if is_json else types.TEXT)]
+    if context.catalogue.answers(query):
         lines = [json.dumps({"epsilon": "0"})] if is_json else [f"catalogue: {_FREE}"]
         return Command(lambda _: _outcome(columns, lines), lambda: columns)
-    question = look(visit, sql, declared)
+    question = look(context, query, declared)
     oids = question.template.parameters if question.template else tuple(declared)
 
     async def run(values: Sequence[Any]) -> Outcome:
-        lines = await visit.run(_plan, visit, question, values, is_json)
+        lines = await context.run(_plan, context, question, values, is_json)
         return await _outcome(columns, lines)
 
     return Command(run, lambda: columns, oids)
 
 
-async def _outcome(columns: Sequence[Column], lines: Sequence[str]) -> Outcome:
+async def _outcome(columns: Sequence[ResultColumn], lines: Sequence[str]) -> Outcome:
     return Outcome("EXPLAIN", columns, [(line,) for line in lines])
 
 
-def _plan(visit: Visit, question: Question, values: Sequence[Any], is_json: bool) -> list[str]:
+def _plan(
+    context: ConnectionContext, question: PreparedQuestion, values: Sequence[Any], is_json: bool
+) -> list[str]:
     text = question.text(values)
-    if visit.session.bind(text).public:
+    if context.session.bind(text).public:
         return [json.dumps({"epsilon": "0"})] if is_json else [f"public: {_FREE}"]
-    settings = visit.settings
-    if not settings.pays:
+    settings = context.state.settings
+    if not pays(settings):
         raise WireError("a plan needs to know what would be paid", HOW_TO_PAY, "55000")
-    with placed(0 if question.template is None else None):
-        found = visit.session.plan(text, **settings.asked)
-    return [json.dumps(found.to_json(), indent=2)] if is_json else _lines(found)
+    with placed(0 if question.template is None else None), wire_errors():
+        forecast = context.session.plan(text, **asked(settings))
+    return [json.dumps(forecast.to_json(), indent=2)] if is_json else _lines(forecast)
 
 
-def _lines(found: QueryPlan) -> list[str]:
-    cells = f", {found.cells:,} cells" if found.cells > 1 else ""
-    sure = f" with {confidence(found.confidence)} confidence"
-    lines = [f"it would cost {amounts(found.spent)} ({found.mechanism} noise{cells})"]
-    for name, value in found.margins.items():
-        size = "" if value is None else margin(value, found.margin_units[name])
+def _lines(forecast: QueryPlan) -> list[str]:
+    cells = f", {forecast.cells:,} cells" if forecast.cells > 1 else ""
+    sure = f" with {confidence(forecast.confidence)} confidence"
+    lines = [f"it would cost {amounts(forecast.spent)} ({forecast.mechanism} noise{cells})"]
+    for name, value in forecast.margins.items():
+        size = "" if value is None else margin(value, forecast.margin_units[name])
         known = f"{size}{sure}" if size else "comes with the answer"
         lines.append(f"  {name}: margin {known}")
-    for step in found.to_json()["measurements"]:
+    for step in forecast.to_json()["measurements"]:
         tight = "" if step["exact"] else "at most "
         lines.append(
             f"  {step['measurement']}: {step['norm']} sensitivity {tight}{step['value']}, "

@@ -1,4 +1,4 @@
-"""The door for psql: who is in, how many may be, and how a running question is cancelled."""
+"""Connections of psql: who is in, how many may be, and how a running question is cancelled."""
 
 from __future__ import annotations
 
@@ -10,18 +10,25 @@ import socket
 import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from weakref import WeakValueDictionary
 
 from adomnia.server.accounts import Person
 from adomnia.server.connection_limit import connection_limit
 from adomnia.server.postgres.authentication import log_in
+from adomnia.server.postgres.catalogue_content import budget_rows, shared_catalogue
+from adomnia.server.postgres.connection_context import ConnectionContext
+from adomnia.server.postgres.errors import to_wire_error
+from adomnia.server.postgres.privacy_settings import RULES
+from adomnia.server.postgres.query_handler import QuestionHandler
 from adomnia.server.service import Service
-from adomnia.wire.errors import WireError, as_error, shown
+from adomnia.wire.catalogue.catalogue import Catalogue
+from adomnia.wire.errors import WireError, error_fields
 from adomnia.wire.protocol.channel_binding import end_point
 from adomnia.wire.protocol.connection import Connection
 from adomnia.wire.protocol.messages import fields, frame
-from adomnia.wire.protocol.startup import Cancel, greet
-from adomnia.wire.statements.connection_state import Visit
+from adomnia.wire.protocol.startup import CancelRequest, StartupMessage, greet
+from adomnia.wire.statements.connection_state import ConnectionState, SharedSettings
 from adomnia.wire.statements.settings import startup_settings
 
 __all__ = ["Listener", "serve"]
@@ -36,17 +43,17 @@ RESERVED, FEW = 100, 10
 async def serve(
     service: Service, host: str = "127.0.0.1", port: int = 5433, tls: ssl.SSLContext | None = None
 ) -> Listener:
-    """Open the door: psql and every driver of PostgreSQL can come in from now on."""
-    door = Listener(service, tls, connection_limit(MOST_CONNECTIONS))
-    await door.open(host, port)
-    return door
+    """Listen: psql and every driver of PostgreSQL can come in from now on."""
+    listener = Listener(service, tls, connection_limit(MOST_CONNECTIONS))
+    await listener.open(host, port)
+    return listener
 
 
 @dataclass(frozen=True)
-class _Guest:
+class _OpenConnection:
     """Somebody who is in, and the secret with which their questions can be cancelled."""
 
-    visit: Visit
+    context: ConnectionContext
     secret: bytes
 
 
@@ -55,16 +62,17 @@ class Listener:
 
     def __init__(self, service: Service, tls: ssl.SSLContext | None, most: int) -> None:
         self._service, self._tls, self._most = service, tls, most
+        self._catalogue = shared_catalogue(service.database)
         self._end_point = None if tls is None else end_point(tls)
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._strangers: dict[asyncio.Task[None], None] = {}
-        self._guests: dict[int, _Guest] = {}
+        self._unauthenticated: dict[asyncio.Task[None], None] = {}
+        self._sessions: dict[int, _OpenConnection] = {}
         self._lookups: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def open(self, host: str, port: int) -> None:
         """Listen here; port 0 takes a free one."""
-        self._server = await asyncio.start_server(self._welcome, host, port, backlog=1024)
+        self._server = await asyncio.start_server(self._accept, host, port, backlog=1024)
 
     @property
     def sockets(self) -> Sequence[socket.socket]:
@@ -84,63 +92,74 @@ class Listener:
 
     # A connection's life
 
-    async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
-        self._strangers[task] = None
+        self._unauthenticated[task] = None
         try:
             self._make_room(task)
-            await self._meet(reader, writer)
+            await self._serve(reader, writer)
         except (OSError, EOFError):
             pass  # they have left, or took too long
         except asyncio.CancelledError:
-            _say(writer, WireError("the connection is ended by the server", "", "57P01"))
+            _send_last(writer, WireError("the connection is ended by the server", "", "57P01"))
         except Exception as error:
-            _say(writer, error)
+            _send_last(writer, error)
         finally:
-            self._strangers.pop(task, None)
+            self._unauthenticated.pop(task, None)
             await _leave(writer)
             self._tasks.discard(task)
 
     def _make_room(self, newcomer: asyncio.Task[None]) -> None:
-        """Where all places are taken, the stranger who has waited longest makes room."""
+        """Where all are taken, who has waited longest without a log-in makes room."""
         if len(self._tasks) <= self._most:
             return
-        oldest = next(iter(self._strangers))
+        oldest = next(iter(self._unauthenticated))
         if oldest is newcomer:
             raise _full()
-        del self._strangers[oldest]
+        del self._unauthenticated[oldest]
         oldest.cancel()
 
-    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         line = writer.get_extra_info("socket")
         line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         async with asyncio.timeout(SECONDS_TO_LOG_IN):
-            met = await greet(reader, writer, self._tls)
-            if isinstance(met, Cancel):
-                self._cancel(met)
+            start = await greet(reader, writer, self._tls)
+            if isinstance(start, CancelRequest):
+                self._cancel(start)
                 return
-            writer.write(met.negotiation)
-            binding = self._end_point if met.is_private else None
-            person = await log_in(self._service, reader, writer, met.user, binding)
-        self._strangers.pop(asyncio.current_task(), None)  # type: ignore[arg-type]
+            writer.write(start.negotiation)
+            binding = self._end_point if start.is_private else None
+            person = await log_in(self._service, reader, writer, start.user, binding)
+        self._unauthenticated.pop(asyncio.current_task(), None)  # type: ignore[arg-type]
         self._share(person)
-        process, secret = self._free_number(), secrets.token_bytes(met.secret_bytes)
-        settings = startup_settings(met.parameters)
-        lookups = self._lookups.setdefault(person.name, asyncio.Semaphore())
-        visit = Visit(self._service, person, settings, lookups, met.database, process)
-        self._guests[process] = _Guest(visit, secret)
+        process, secret = self._free_number(), secrets.token_bytes(start.secret_bytes)
+        context = self._context(person, start, process)
+        self._sessions[process] = _OpenConnection(context, secret)
         try:
             writer.write(frame(b"K", process.to_bytes(4, "big"), secret))
-            await Connection(reader, writer, visit).run()
+            await Connection(reader, writer, QuestionHandler(context)).run()
         finally:
-            del self._guests[process]
+            del self._sessions[process]
+
+    def _context(self, person: Person, start: StartupMessage, process: int) -> ConnectionContext:
+        state = ConnectionState(person.name, startup_settings(start.parameters, RULES))
+        catalogue = Catalogue(
+            self._catalogue,
+            person.name,
+            database=start.database,
+            pid=process,
+            settings=SharedSettings(state),
+            variables={"budget": partial(budget_rows, self._service.database, person)},
+        )
+        lookups = self._lookups.setdefault(person.name, asyncio.Semaphore())
+        return ConnectionContext(self._service, person, state, catalogue, lookups)
 
     def _share(self, person: Person) -> None:
         """The last places are for people who have few connections: nobody takes them all."""
-        if len(self._guests) >= self._most - RESERVED:
-            theirs = sum(guest.visit.person == person for guest in self._guests.values())
+        if len(self._sessions) >= self._most - RESERVED:
+            theirs = sum(each.context.person == person for each in self._sessions.values())
             if theirs >= FEW:
                 raise _full()
 
@@ -148,24 +167,24 @@ class Listener:
         """A process number that nobody has; it says nothing about how many there are."""
         while True:
             number = secrets.randbelow((1 << 31) - 1) + 1
-            if number not in self._guests:
+            if number not in self._sessions:
                 return number
 
-    def _cancel(self, asked: Cancel) -> None:
+    def _cancel(self, request: CancelRequest) -> None:
         """End a running question; whether there was one is not told."""
-        guest = self._guests.get(asked.process)
-        if guest is not None and hmac.compare_digest(guest.secret, asked.secret):
-            guest.visit.cancel()
+        session = self._sessions.get(request.process)
+        if session is not None and hmac.compare_digest(session.secret, request.secret):
+            session.context.cancel()
 
 
 def _full() -> WireError:
     return WireError("too many connections", "close those that are not needed", "53300")
 
 
-def _say(writer: asyncio.StreamWriter, error: Exception) -> None:
+def _send_last(writer: asyncio.StreamWriter, error: Exception) -> None:
     """The last words of a connection."""
     with contextlib.suppress(OSError, RuntimeError):
-        writer.write(fields(b"E", shown(as_error(error), "FATAL")))
+        writer.write(fields(b"E", error_fields(to_wire_error(error), "FATAL")))
 
 
 async def _leave(writer: asyncio.StreamWriter) -> None:

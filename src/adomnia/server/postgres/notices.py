@@ -16,19 +16,19 @@ def notices_of(answer: Answer) -> tuple[Notice, ...]:
     left = {name: value for name, value in answer.remaining.items() if name != "delta" or value}
     spent = amounts(answer.spent)
     what = f"this answer cost {spent}; {amounts(left)} is left"
-    found = [Notice(what, f"receipt {answer.receipt}")]
-    found += [Notice(text) for text in _margins(answer)]
-    return (*found, *(Notice(note) for note in answer.notes))
+    notices = [Notice(what, f"receipt {answer.receipt}")]
+    notices += [Notice(text) for text in _margins(answer)]
+    return (*notices, *(Notice(note) for note in answer.notes))
 
 
 def _margins(answer: Answer) -> list[str]:
     """How far each noisy column may be off, in one line."""
     spans = {name: _span(values) for name, values in answer.margins.items()}
     units = {name: " rows" if unit == "rows" else "" for name, unit in answer.margin_units.items()}
-    told = [f"{name} ± {span}{units.get(name, '')}" for name, span in spans.items() if span]
-    if not told:
+    known = [f"{name} ± {span}{units.get(name, '')}" for name, span in spans.items() if span]
+    if not known:
         return []
-    return [f"with {confidence(answer.confidence)} confidence: {', '.join(told)}"]
+    return [f"with {confidence(answer.confidence)} confidence: {', '.join(known)}"]
 
 
 def _span(values: Sequence[float | None]) -> str:

@@ -18,7 +18,7 @@ from adomnia.queries.sql.parse import parse
 from adomnia.schema.domain import Categories, Dates, Domain, Grid
 from adomnia.schema.table import Attribute
 from adomnia.wire.errors import WireError, of_parameter
-from adomnia.wire.statements.lexer import parameters_in
+from adomnia.wire.statements.lexer import ClientStatement
 from adomnia.wire.values import types
 from adomnia.wire.values.types import ARRAYS, ELEMENTS, INTEGERS
 
@@ -59,18 +59,20 @@ class Template:
         return tree.sql(dialect="postgres")
 
 
-def parameter_count(sql: str) -> int:
+def parameter_count(statement: ClientStatement) -> int:
     """The highest number of a parameter in the statement."""
-    most = max((int(token.text[1:]) for token in parameters_in(sql)), default=0)
-    if most > MOST or any(int(token.text[1:]) == 0 for token in parameters_in(sql)):
+    numbers = [int(token.text[1:]) for token in statement.parameters]
+    if any(not 0 < number <= MOST for number in numbers):
         raise WireError("there is no such parameter", f"$1 to ${MOST}", "42P02")
-    return most
+    return max(numbers, default=0)
 
 
-def template(sql: str, declared: Sequence[int], attributes: Mapping[str, Attribute]) -> Template:
+def template(
+    statement: ClientStatement, declared: Sequence[int], attributes: Mapping[str, Attribute]
+) -> Template:
     """The question as a template; types that the client leaves open come from what is compared."""
-    tree = parse(_marked(sql))
-    count = max(parameter_count(sql), len(declared))
+    tree = parse(_marked(statement))
+    count = max(parameter_count(statement), len(declared))
     oids: list[int] = [_DECLARED.get(oid, oid) for oid in declared] + [0] * (count - len(declared))
     examples: list[Any] = [None] * count
     for place in tree.find_all(exp.Placeholder):
@@ -90,13 +92,13 @@ def template(sql: str, declared: Sequence[int], attributes: Mapping[str, Attribu
     return Template(tree, tuple(oids), tuple(shown))
 
 
-def _marked(sql: str) -> str:
+def _marked(statement: ClientStatement) -> str:
     """The statement with `$1` as `:p1`, which the parser takes everywhere."""
     parts, at = [], 0
-    for token in parameters_in(sql):
-        parts += [sql[at : token.start], f":p{token.text[1:]}"]
+    for token in statement.parameters:
+        parts += [statement.sql[at : token.start], f":p{token.text[1:]}"]
         at = token.end
-    return "".join((*parts, sql[at:]))
+    return "".join((*parts, statement.sql[at:]))
 
 
 def _number(place: exp.Placeholder) -> int:

@@ -13,17 +13,23 @@ from typing import Any
 from adomnia.curator.answers.answer import Answer
 from adomnia.errors import BudgetError
 from adomnia.present.formatting import amounts
+from adomnia.server.postgres.connection_context import ConnectionContext
+from adomnia.server.postgres.errors import wire_errors
 from adomnia.server.postgres.notices import notices_of
 from adomnia.server.postgres.parameters import Template, parameter_count, template
+from adomnia.server.postgres.privacy_settings import asked, pays, shows_margins
 from adomnia.server.postgres.row_count_probe import counted_rows
 from adomnia.wire.errors import WireError, placed
-from adomnia.wire.statements.connection_state import Visit
-from adomnia.wire.statements.results import Column, Command, Outcome
+from adomnia.wire.statements.lexer import ClientStatement, split
+from adomnia.wire.statements.results import Command, Notice, Outcome
 from adomnia.wire.values import types
+from adomnia.wire.values.columns import ResultColumn
 
-__all__ = ["Question", "ask_command", "look"]
+__all__ = ["HOW_TO_PAY", "PreparedQuestion", "look", "query_command"]
 
 HOW_TO_PAY = "for example SET adomnia.epsilon = 0.1; EXPLAIN shows the margin that gives, for free"
+
+PAID = Notice("what was paid in this transaction stays spent")
 
 OIDS = {
     "bigint": types.INT8,
@@ -36,11 +42,11 @@ OIDS = {
 
 
 @dataclass(frozen=True)
-class Question:
+class PreparedQuestion:
     """A question of the private table: its columns, which of them are noisy, its parameters."""
 
     sql: str
-    columns: tuple[Column, ...]
+    columns: tuple[ResultColumn, ...]
     noisy: tuple[str, ...]
     template: Template | None
 
@@ -48,59 +54,66 @@ class Question:
         """The statement with its values."""
         return self.sql if self.template is None else self.template.filled(values)
 
-    def shown(self, margins: bool) -> tuple[Column, ...]:
+    def shown(self, margins: bool) -> tuple[ResultColumn, ...]:
         """The columns as a client sees them, with the margins beside them on request."""
-        extra = (Column(f"{name}_margin", types.FLOAT8) for name in self.noisy)
+        extra = (ResultColumn(f"{name}_margin", types.FLOAT8) for name in self.noisy)
         return (*self.columns, *extra) if margins else self.columns
 
 
-async def ask_command(visit: Visit, sql: str, declared: Sequence[int]) -> Command:
-    """A SELECT that is understood: of the catalogue, or of the private table."""
-    private = await visit.run(_private, visit, sql, declared)
+async def query_command(
+    context: ConnectionContext, statement: ClientStatement, declared: Sequence[int]
+) -> Command:
+    """A SELECT that is understood: of the catalogue, or of the private table.
+
+    Whether the account is still there is looked up when it is run.
+    """
+    private = await context.look(_private, context, statement, declared)
     if private is not None:
         return private
-    async with visit.lookups:
-        return await visit.run(_public, visit, sql, declared)
+    async with context.lookups:
+        return await context.look(_public, context, statement.sql, declared)
 
 
-def _public(visit: Visit, sql: str, declared: Sequence[int]) -> Command:
-    oids = tuple(visit.catalogue.parameters(sql, list(declared)))
-    found = visit.catalogue.describe(sql, list(oids))
+def _public(context: ConnectionContext, sql: str, declared: Sequence[int]) -> Command:
+    oids = tuple(context.catalogue.parameters(sql, list(declared)))
+    columns = context.catalogue.describe(sql, list(oids))
 
     async def run(values: Sequence[Any]) -> Outcome:
-        async with visit.lookups:
-            result = await visit.run(visit.catalogue.run, sql, list(values))
-        return Outcome("SELECT {}", found, result.rows)
+        async with context.lookups:
+            result = await context.run(context.catalogue.run, sql, list(values))
+        return Outcome("SELECT {}", columns, result.rows)
 
-    return Command(run, lambda: found, oids)
+    return Command(run, lambda: columns, oids)
 
 
-def _private(visit: Visit, sql: str, declared: Sequence[int]) -> Command | None:
+def _private(
+    context: ConnectionContext, statement: ClientStatement, declared: Sequence[int]
+) -> Command | None:
     """A question of the private table; None for what the catalogue answers."""
-    if visit.catalogue.answers(sql):
+    if context.catalogue.answers(statement):
         return None
-    inner = counted_rows(sql)
+    inner = counted_rows(statement)
     if inner is not None:
-        return _counting(visit, inner)
-    question = look(visit, sql, declared)
+        return _row_count(context, inner)
+    question = look(context, statement, declared)
     oids = question.template.parameters if question.template else tuple(declared)
     return Command(
-        lambda values: _ask(visit, question, values),
-        lambda: question.shown(visit.settings.margins),
+        lambda values: _ask(context, question, values),
+        lambda: question.shown(shows_margins(context.state.settings)),
         oids,
     )
 
 
-def _counting(visit: Visit, inner: str) -> Command:
+def _row_count(context: ConnectionContext, inner: str) -> Command:
     """How many rows the answer to the inner question has."""
     with placed(None):
-        question = look(visit, inner)
-    columns = [Column("count", types.INT8)]
+        question = look(context, split(inner)[0])
+    columns = [ResultColumn("count", types.INT8)]
 
     async def run(_: Sequence[Any]) -> Outcome:
         with placed(None):
-            found = await _ask(visit, question, ())
-        return Outcome("SELECT {}", columns, [(len(found.rows),)], found.notices)
+            answer = await _ask(context, question, ())
+        return Outcome("SELECT {}", columns, [(len(answer.rows),)], answer.notices)
 
     return Command(run, lambda: columns)
 
@@ -108,52 +121,55 @@ def _counting(visit: Visit, inner: str) -> Command:
 # Looking
 
 
-def look(visit: Visit, sql: str, declared: Sequence[int] = ()) -> Question:
+def look(
+    context: ConnectionContext, statement: ClientStatement, declared: Sequence[int] = ()
+) -> PreparedQuestion:
     """The question that a statement asks; blocks, reads no data, spends nothing."""
-    count = max(parameter_count(sql), len(declared))
-    attributes = visit.service.database.policy.attributes
-    made = template(sql, declared, attributes) if count else None
-    with placed(0 if made is None else None):
-        text = sql if made is None else made.filled(made.examples)
-        if made is None:
-            visit.session.bind(text)  # of examples it is not said what is never true
-        described = visit.session.describe(text)
-    columns = [Column(found.name, OIDS[found.type]) for found in described]
-    noisy = tuple(found.name for found in described if found.is_noisy)
-    return Question(sql, tuple(columns), noisy, made)
+    count = max(parameter_count(statement), len(declared))
+    attributes = context.service.database.policy.attributes
+    with wire_errors():
+        pattern = template(statement, declared, attributes) if count else None
+    with placed(0 if pattern is None else None), wire_errors():
+        text = statement.sql if pattern is None else pattern.filled(pattern.examples)
+        if pattern is None:
+            context.session.bind(text)  # of examples it is not said what is never true
+        described = context.session.describe(text)
+    columns = [ResultColumn(each.name, OIDS[each.type]) for each in described]
+    noisy = tuple(each.name for each in described if each.is_noisy)
+    return PreparedQuestion(statement.sql, tuple(columns), noisy, pattern)
 
 
 # Asking
 
 
-async def _ask(visit: Visit, question: Question, values: Sequence[Any]) -> Outcome:
+async def _ask(
+    context: ConnectionContext, question: PreparedQuestion, values: Sequence[Any]
+) -> Outcome:
     """A private answer, its debit on disk before the data is read."""
     text = question.text(values)
-    with placed(0 if question.template is None else None), visit.watched() as watch:
-        await _payable(visit, text)
+    place = 0 if question.template is None else None
+    with placed(place), wire_errors(), context.watched() as watch:
+        await _payable(context, text)
         try:
-            answer = await visit.service.ask(
-                visit.person,
-                text,
-                watch=watch,
-                **visit.settings.asked,
+            answer = await context.service.ask(
+                context.person, text, watch=watch, **asked(context.state.settings)
             )
         except BudgetError as error:
-            left = amounts(await visit.run(visit.session.remaining))
+            left = amounts(await context.look(context.session.remaining))
             raise WireError(
                 error.message, error.hint, error.sqlstate, detail=f"left: {left}"
             ) from None
     if any(answer.spent.values()):
-        visit.paid()
+        context.state.stays_done(PAID)
     rows = _with_margins(answer, question.noisy)
     return Outcome("SELECT {}", question.shown(margins=True), rows, notices_of(answer))
 
 
-async def _payable(visit: Visit, text: str) -> None:
+async def _payable(context: ConnectionContext, text: str) -> None:
     """Refuses a question that nothing is set to pay with, unless it is free."""
-    if visit.settings.pays:
+    if pays(context.state.settings):
         return
-    bound = await visit.run(visit.session.bind, text)
+    bound = await context.look(context.session.bind, text)
     if not bound.public:
         raise WireError("every answer is paid for: say how much", HOW_TO_PAY, "55000")
 

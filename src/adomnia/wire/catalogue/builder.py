@@ -1,37 +1,40 @@
 """Building: an in-memory DuckDB that holds the catalogue, and no path to any data.
 
-It takes a second or so, is made when a client first asks, and is shared by all connections.
+It takes a fraction of a second, is made when a client first asks, and is shared by all
+connections of a server.
 """
 
 # ruff: noqa: S608 (the texts are made of the relations that are declared here)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from adomnia.curator.database import Database
-from adomnia.server.postgres.catalogue.definitions import DEFINITIONS
-from adomnia.server.postgres.catalogue.rows import table_rows
-from adomnia.server.postgres.catalogue_content import Object, declared_objects
-from adomnia.wire.catalogue.macros import macro_statements
+from adomnia.wire.catalogue.content import CatalogueContent, DeclaredRelation
+from adomnia.wire.catalogue.macros import BASE_FUNCTIONS, FUNCTIONS
 from adomnia.wire.catalogue.relations import (
-    ADOMNIA,
     CATALOGUE,
     PUBLIC,
     STANDARD,
-    Relation,
+    CatalogueRelation,
     own_relations,
 )
-from adomnia.wire.catalogue.types import DISPLAY, TYPES, kept_as
+from adomnia.wire.catalogue.tables import read_text
+from adomnia.wire.catalogue.types import PREFERRED, TYPES, kept_as, type_functions
 
-__all__ = ["SCHEMAS", "Built", "build"]
+__all__ = ["BuiltCatalogue", "SharedCatalogue"]
 
-SCHEMAS = {CATALOGUE: "cat", STANDARD: "std", PUBLIC: "open", ADOMNIA: "own"}
+SCHEMAS = {CATALOGUE: "cat", STANDARD: "std", PUBLIC: "open"}
 """Where DuckDB keeps each schema; PostgreSQL's names are taken there already."""
+
+OWN, MACROS = "own", "fn"
+"""Where it keeps the product's schema, and the functions."""
 
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
@@ -43,27 +46,119 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "threads": "1",
 }
 
+_VIEW = re.compile(r"^CREATE VIEW (\S+) AS\n(.*?);$", re.MULTILINE | re.DOTALL)
 
-class Built:
+
+class BuiltCatalogue:
     """The database, every relation in it by schema and name, and what oids are called."""
 
-    def __init__(self, database: Database) -> None:
-        objects = declared_objects(database)
-        everything = (*own_relations(), *(each.relation for each in objects))
-        self.relations = {(each.schema, each.name): each for each in everything}
-        self.private = (PUBLIC, database.policy.table)
+    def __init__(self, content: CatalogueContent, hidden: str) -> None:
+        declared = content.relations()
+        self.product = content.product
+        self.schemas = {**SCHEMAS, content.product: OWN}
+        self.relations = {(each.schema, each.name): each for each in (*own_relations(), *declared)}
+        self.hidden = (PUBLIC, hidden)
         self.connection = duckdb.connect(":memory:", config=CONFIG)
-        _make(self.connection, everything, objects)
-        self.names = {kind: dict(_pairs(self.connection, *told)) for kind, told in _SHOWN.items()}
+        self._make(content.declared, declared)
+        self.names = {kind: dict(self._pairs(*where)) for kind, where in _SHOWN.items()}
         self.oids = {
-            kind: {name: oid for oid, name in _pairs(self.connection, *told)}
-            for kind, told in _READ.items()
+            kind: {name: oid for oid, name in self._pairs(*where)} for kind, where in _READ.items()
         }
 
+    def _pairs(self, table: str, name: str) -> list[tuple[int, str]]:
+        return self.connection.execute(f"SELECT oid, {name} FROM cat.{table}").fetchall()
 
-def build(database: Database) -> Built:
-    """The catalogue of a database."""
-    return Built(database)
+    def _make(
+        self, declared: Sequence[DeclaredRelation], relations: Sequence[CatalogueRelation]
+    ) -> None:
+        views = _definitions(declared)
+        everything = self.relations.values()
+        tables = [each for each in everything if (each.schema, each.name) not in views]
+        statements = [f"CREATE SCHEMA {name}" for name in (*self.schemas.values(), MACROS)]
+        statements += [self._table(each) for each in tables]
+        self._run(*statements)
+        self.connection.execute("SET VARIABLE product = $value", {"value": self.product})
+        self._stage(
+            {each.oid: declaration for each, declaration in zip(relations, declared, strict=True)}
+        )
+        for relation, each in zip(relations, declared, strict=True):
+            self._fill(relation, each.rows or ())
+        self._run(
+            BASE_FUNCTIONS,
+            *(self._view(self.relations[name], text) for name, text in views.items()),
+            FUNCTIONS,
+            "SET lock_configuration = true",
+        )
+
+    def _run(self, *statements: str) -> None:
+        self.connection.execute(";\n".join(statements))
+
+    def _where(self, each: CatalogueRelation) -> str:
+        return f"{self.schemas[each.schema]}.{_quoted(each.name)}"
+
+    def _table(self, each: CatalogueRelation) -> str:
+        columns = (f"{_quoted(name)} {kept_as(kind)}" for name, kind in each.columns.items())
+        return f"CREATE TABLE {self._where(each)} ({', '.join(columns)})"
+
+    def _view(self, each: CatalogueRelation, definition: str) -> str:
+        """A view with all its columns in PostgreSQL's order and types; what is not defined is NULL.
+
+        `BY NAME` lets the definition say only what it knows.
+        """
+        kinds = {_quoted(name): kept_as(kind) for name, kind in each.columns.items()}
+        blank = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in kinds.items())
+        kept = ", ".join(f"CAST(v.{name} AS {kind}) AS {name}" for name, kind in kinds.items())
+        return (
+            f"CREATE VIEW {self._where(each)} AS SELECT {kept} FROM "
+            f"(SELECT {blank} WHERE false UNION ALL BY NAME {definition}) AS v"
+        )
+
+    def _fill(self, each: CatalogueRelation, rows: Sequence[Sequence[Any]]) -> None:
+        if rows:
+            columns = dict(zip(each.columns, map(list, zip(*rows, strict=True)), strict=True))
+            held = {
+                name: part for name, part in columns.items() if any(v is not None for v in part)
+            }
+            self.connection.register("staged", pa.table(held))
+            self._run(f"INSERT INTO {self._where(each)} BY NAME SELECT * FROM staged")
+            self.connection.unregister("staged")
+
+    def _stage(self, declared: Mapping[int, DeclaredRelation]) -> None:
+        """Hand what `rows.sql` makes the catalogue's rows of to DuckDB, and let it."""
+        relations = [
+            (place, each, declared.get(each.oid))
+            for place, each in enumerate(self.relations.values())
+        ]
+        staged = {
+            "staged_types": _types(),
+            "staged_functions": [{"name": n, "oid": oid} for n, oid in type_functions().items()],
+            "staged_relations": [_relation(*each) for each in relations],
+            "staged_columns": [row for each in relations for row in _columns(*each)],
+        }
+        for name, rows in staged.items():
+            self.connection.register(name, pa.Table.from_pylist(rows))
+        self._run(read_text("rows.sql"))
+        for name in staged:
+            self.connection.unregister(name)
+
+
+class SharedCatalogue:
+    """The catalogue of one server: built when somebody first asks, and then there for all.
+
+    The `hidden` table of schema `public` is listed, but the catalogue does not answer for it.
+    """
+
+    def __init__(self, content: Callable[[], CatalogueContent], hidden: str) -> None:
+        self._content, self.hidden = content, hidden
+        self._built: BuiltCatalogue | None = None
+        self._building = threading.Lock()
+
+    def built(self) -> BuiltCatalogue:
+        """The catalogue itself."""
+        with self._building:
+            if self._built is None:
+                self._built = BuiltCatalogue(self._content(), self.hidden)
+            return self._built
 
 
 _SHOWN = {
@@ -76,124 +171,61 @@ _SHOWN = {
 _READ = {**_SHOWN, "regtype": ("type_names", "name")}
 
 
-def _pairs(connection: duckdb.DuckDBPyConnection, table: str, name: str) -> list[tuple[int, str]]:
-    return connection.execute(f"SELECT oid, {name} FROM cat.{table}").fetchall()
-
-
-def _make(
-    connection: duckdb.DuckDBPyConnection,
-    relations: Iterable[Relation],
-    objects: tuple[Object, ...],
-) -> None:
-    for schema in (*SCHEMAS.values(), "fn"):
-        connection.execute(f"CREATE SCHEMA {schema}")
-    filled: Mapping[str, Sequence[Mapping[str, Any]]] = table_rows(relations, objects)
-    for each in relations:
-        if f"{each.schema}.{each.name}" not in DEFINITIONS:
-            connection.execute(_table(each))
-            _fill(connection, each, filled.get(each.name, ()))
-    for one in objects:
-        if one.rows is not None:
-            named = [dict(zip(one.relation.columns, row, strict=True)) for row in one.rows]
-            _fill(connection, one.relation, named)
-    _make_names(connection, objects)
-    by_name = {f"{each.schema}.{each.name}": each for each in relations}
-    views = [(_view(by_name[name], text), "fn." in text) for name, text in DEFINITIONS.items()]
-    plain = [statement for statement, calls in views if not calls]  # macros read some of these
-    calling = [statement for statement, calls in views if calls]
-    for statement in (*plain, *macro_statements(), *calling):
-        connection.execute(statement)
-    connection.execute("SET lock_configuration = true")
-
-
-def _place(each: Relation) -> str:
-    return f'{SCHEMAS[each.schema]}."{each.name.replace(chr(34), chr(34) * 2)}"'
-
-
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _table(each: Relation) -> str:
-    columns = ", ".join(f"{_quoted(name)} {kept_as(kind)}" for name, kind in each.columns.items())
-    return f"CREATE TABLE {_place(each)} ({columns})"
+def _definitions(declared: Iterable[DeclaredRelation]) -> dict[tuple[str, str], str]:
+    """What views are made of, those that are declared last."""
+    own = {tuple(name.split(".")): text for name, text in _VIEW.findall(read_text("views.sql"))}
+    theirs = {(e.schema, e.name): e.definition for e in declared if e.definition is not None}
+    return {**own, **theirs}
 
 
-def _view(each: Relation, definition: str) -> str:
-    """A view with all of its columns in PostgreSQL's order and types; what is not defined is NULL.
-
-    `BY NAME` lets the definition say only what it knows.
-    """
-    blank = ", ".join(
-        f"CAST(NULL AS {kept_as(kind)}) AS {_quoted(name)}" for name, kind in each.columns.items()
-    )
-    kept = ", ".join(
-        f"CAST(v.{_quoted(name)} AS {kept_as(kind)}) AS {_quoted(name)}"
-        for name, kind in each.columns.items()
-    )
-    return (
-        f"CREATE VIEW {_place(each)} AS SELECT {kept} FROM "
-        f"(SELECT {blank} WHERE false UNION ALL BY NAME {definition}) AS v"
-    )
+def _types() -> list[dict[str, Any]]:
+    known = type_functions()
+    ports = ("reads", "writes", "receives", "sends")
+    return [
+        {
+            **vars(each),
+            **{port: known[name] for port, name in zip(ports, each.ports, strict=True)},
+            "shown": each.shown,
+            "preferred": each.name in PREFERRED,
+            "place": place,
+        }
+        for place, each in enumerate(TYPES.values())
+    ]
 
 
-def _fill(
-    connection: duckdb.DuckDBPyConnection, each: Relation, rows: Sequence[Mapping[str, Any]]
-) -> None:
-    if not rows:
-        return
-    held = [name for name in each.columns if any(row.get(name) is not None for row in rows)]
-    staged = pa.table({name: pa.array([row.get(name) for row in rows]) for name in held})
-    connection.register("staged", staged)
-    connection.execute(f"INSERT INTO {_place(each)} BY NAME SELECT * FROM staged")
-    connection.unregister("staged")
+def _relation(
+    place: int, each: CatalogueRelation, declared: DeclaredRelation | None
+) -> dict[str, Any]:
+    return {
+        "place": place,
+        "oid": each.oid,
+        "schema": each.schema,
+        "name": each.name,
+        "kind": each.kind,
+        "columns": len(each.columns),
+        "declared": declared is not None,
+        "key": None if declared is None else declared.key,
+        "comment": None if declared is None else declared.comment,
+    }
 
 
-def _make_names(connection: duckdb.DuckDBPyConnection, objects: Iterable[Object]) -> None:
-    """What oids are called, and what names mean: those in view need no schema."""
-    bare = "n.nspname IN ('pg_catalog', 'public')"
-    shown = f"CASE WHEN {bare} THEN c.relname ELSE n.nspname || '.' || c.relname END"
-    source = "FROM cat.pg_class AS c JOIN cat.pg_namespace AS n ON n.oid = c.relnamespace"
-    connection.execute(f"CREATE TABLE cat.shown_classes AS SELECT c.oid, {shown} AS shown {source}")
-    connection.execute(
-        f"CREATE TABLE cat.class_names AS SELECT c.oid, c.relname AS name {source} WHERE {bare} "
-        f"UNION ALL SELECT c.oid, n.nspname || '.' || c.relname {source}"
-    )
-    for table, column, rows in (
-        ("shown_types", "shown", _shown_types(objects)),
-        ("type_names", "name", _type_names(objects)),
-        ("definitions", "definition", _definitions(objects)),
-    ):
-        connection.execute(f"CREATE TABLE cat.{table} (oid UINTEGER, {column} VARCHAR)")
-        staged = pa.table({"oid": [oid for oid, _ in rows], column: [text for _, text in rows]})
-        connection.register("staged", staged)
-        connection.execute(f"INSERT INTO cat.{table} SELECT * FROM staged")
-        connection.unregister("staged")
-
-
-def _shown_types(objects: Iterable[Object]) -> list[tuple[int, str]]:
-    rows = []
-    for each in TYPES.values():
-        base = each.name.removeprefix("_")
-        suffix = "[]" if base != each.name else ""
-        rows.append((each.oid, DISPLAY.get(base, base) + suffix))
-    return rows + [(each.relation.oid + 1, each.relation.name) for each in objects]
-
-
-def _type_names(objects: Iterable[Object]) -> list[tuple[int, str]]:
-    rows = set(_shown_types(objects)) | {(each.oid, each.name) for each in TYPES.values()}
-    rows |= {(each.array, f"{each.name}[]") for each in TYPES.values() if each.array}
-    return sorted(rows | {(TYPES["int4"].oid, "int")})
-
-
-def _definitions(objects: Iterable[Object]) -> list[tuple[int, str]]:
-    rows = []
-    for each in objects:
-        name, oid = f"{each.relation.schema}.{each.relation.name}", each.relation.oid
-        if each.key is not None:
-            index = f"CREATE UNIQUE INDEX {each.relation.name}_pkey ON {name}"
-            rows.append((oid + 2, f"{index} USING btree ({each.key})"))
-            rows.append((oid + 3, f"PRIMARY KEY ({each.key})"))
-        if each.relation.kind == "v":
-            rows.append((oid, f" TABLE {name};"))
-    return rows
+def _columns(
+    place: int, each: CatalogueRelation, declared: DeclaredRelation | None
+) -> list[dict[str, Any]]:
+    comments = dict(enumerate(() if declared is None else declared.comments, 1))
+    return [
+        {
+            "place": place * 10_000 + number,
+            "relation": each.oid,
+            "number": number,
+            "name": name,
+            "type": kind,
+            "is_key": declared is not None and name == declared.key,
+            "comment": comments.get(number),
+        }
+        for number, (name, kind) in enumerate(each.columns.items(), 1)
+    ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from adomnia.errors import QuestionError
+from adomnia.wire.errors import WireError
 
 __all__ = [
     "CatalogueError",
@@ -20,7 +20,7 @@ __all__ = [
 
 
 @dataclass(eq=False)
-class CatalogueError(QuestionError):
+class CatalogueError(WireError):
     """A statement about the catalogue that is wrong, or too much for it."""
 
     sqlstate: str = "0A000"

@@ -5,25 +5,23 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
-from adomnia.server.postgres.catalogue.type_rows import TYPE_ROWS
+from adomnia.wire.catalogue.tables import read_rows
 
 __all__ = [
     "DISPLAY",
+    "PREFERRED",
     "REGISTRIES",
     "TYPES",
-    "Type",
+    "CatalogueType",
     "canonical",
     "element",
-    "input_functions",
     "kept_as",
     "listed",
-    "rows_of_types",
     "shown_as",
+    "type_functions",
 ]
 
-PG_CATALOG = 11
 FIRST_FUNCTION = 9000  # below the oids that a client takes for those of users
 PREFERRED = {"bool", "text", "oid", "float8", "inet", "timestamptz", "interval", "varbit"}
 
@@ -118,7 +116,7 @@ SEEN = {
 
 
 @dataclass(frozen=True)
-class Type:
+class CatalogueType:
     """A type of PostgreSQL."""
 
     oid: int
@@ -133,20 +131,35 @@ class Type:
     element: int
     collation: int
 
+    @property
+    def ports(self) -> tuple[str, str, str, str]:
+        """The functions that read, write, receive and send its values."""
+        stem = self.reads.removesuffix("in")
+        return self.reads, f"{stem}out", f"{stem}recv", f"{stem}send"
 
-def _read(line: str) -> Type:
-    oid, name, length, letters, array, reads, element, collation = line.split()
-    said = (letters[0], letters[1], letters[2], letters[3])
-    return Type(int(oid), name, int(length), *said, int(array), reads, int(element), int(collation))
+    @property
+    def shown(self) -> str:
+        """The name as `format_type` writes it."""
+        base = self.name.removeprefix("_")
+        return DISPLAY.get(base, base) + ("[]" if base != self.name else "")
 
 
-def _array(of: Type) -> Type:
+def _read(row: dict[str, str]) -> CatalogueType:
+    number = {name: int(row[name]) for name in ("oid", "length", "array", "element", "collation")}
+    letters = (row["kind"], row["category"], row["align"], row["storage"])
+    return CatalogueType(
+        number["oid"], row["name"], number["length"], *letters,
+        number["array"], row["input"], number["element"], number["collation"],
+    )  # fmt: skip
+
+
+def _array(of: CatalogueType) -> CatalogueType:
     align = "d" if of.align == "d" else "i"
     kind = ("b", "A", align, "x")
-    return Type(of.array, f"_{of.name}", -1, *kind, 0, "array_in", of.oid, of.collation)
+    return CatalogueType(of.array, f"_{of.name}", -1, *kind, 0, "array_in", of.oid, of.collation)
 
 
-_BASE = tuple(_read(line) for line in TYPE_ROWS.strip().splitlines())
+_BASE = tuple(_read(row) for row in read_rows("types.csv"))
 TYPES = {each.name: each for each in (*_BASE, *(_array(base) for base in _BASE if base.array))}
 """Every type by name; an array's begins with an underscore, as in PostgreSQL."""
 
@@ -183,12 +196,16 @@ def kept_as(name: str) -> str:
     return KEPT.get(name, "VARCHAR")
 
 
-def shown_as(physical: str, said: str | None) -> int:
-    """The oid that a client is told: of the said type where DuckDB's agrees with it.
+def shown_as(physical: str, declared: str | None) -> int:
+    """The oid that a client is told: of the declared type where DuckDB's agrees with it.
 
     What prints as a name (regclass and its like) is told as text, since a name is what is sent.
     """
-    name = said if said in TYPES and kept_as(said) == physical else _from_physical(physical)
+    name = (
+        declared
+        if declared in TYPES and kept_as(declared) == physical
+        else _from_physical(physical)
+    )
     inner = element(name) if name.startswith("_") else name
     if inner in REGISTRIES or inner in ("pg_node_tree", "aclitem"):
         name = "_text" if name.startswith("_") else "text"
@@ -204,57 +221,10 @@ def _from_physical(physical: str) -> str:
 
 
 @cache
-def input_functions() -> dict[str, int]:
+def type_functions() -> dict[str, int]:
     """The functions that read and write types, with oids of our own."""
     names: dict[str, int] = {}
     for each in TYPES.values():
-        for name in _ports(each):
+        for name in each.ports:
             names.setdefault(name, FIRST_FUNCTION + len(names))
     return names
-
-
-def _ports(of: Type) -> tuple[str, str, str, str]:
-    stem = of.reads.removesuffix("in")
-    return of.reads, f"{stem}out", f"{stem}recv", f"{stem}send"
-
-
-def rows_of_types(owner: int) -> list[dict[str, Any]]:
-    """`pg_type`, as far as PostgreSQL brings it along."""
-    return [_row(each, owner) for each in TYPES.values()]
-
-
-def _row(of: Type, owner: int) -> dict[str, Any]:
-    known = input_functions()
-    reads, writes, receives, sends = (known[name] for name in _ports(of))
-    pseudo = of.kind == "p"
-    return {
-        "oid": of.oid,
-        "typname": of.name,
-        "typnamespace": PG_CATALOG,
-        "typowner": owner,
-        "typlen": of.length,
-        "typbyval": of.length in (1, 2, 4, 8) and of.name not in ("macaddr8",),
-        "typtype": of.kind,
-        "typcategory": of.category,
-        "typispreferred": of.name in PREFERRED,
-        "typisdefined": True,
-        "typdelim": ";" if of.name in ("box", "_box") else ",",
-        "typrelid": 0,
-        "typsubscript": 0,
-        "typelem": of.element,
-        "typarray": of.array,
-        "typinput": reads,
-        "typoutput": writes,
-        "typreceive": 0 if pseudo else receives,
-        "typsend": 0 if pseudo else sends,
-        "typmodin": 0,
-        "typmodout": 0,
-        "typanalyze": 0,
-        "typalign": of.align,
-        "typstorage": of.storage,
-        "typnotnull": False,
-        "typbasetype": 0,
-        "typtypmod": -1,
-        "typndims": 0,
-        "typcollation": of.collation,
-    }

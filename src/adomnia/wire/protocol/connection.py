@@ -9,11 +9,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from adomnia.errors import AdomniaError
-from adomnia.wire.errors import WireError, as_error, malformed, placed, shown
+from adomnia.wire.errors import WireError, as_wire_error, error_fields, malformed, placed
 from adomnia.wire.protocol.messages import (
     MAX_MESSAGE,
-    Body,
+    MessageBody,
     command_complete,
     copy_out,
     data_row,
@@ -25,13 +24,14 @@ from adomnia.wire.protocol.messages import (
     ready,
     row_description,
 )
-from adomnia.wire.statements.connection_state import Visit
 from adomnia.wire.statements.dispatch import understand
-from adomnia.wire.statements.lexer import split
-from adomnia.wire.statements.portals import Portal, Prepared
-from adomnia.wire.statements.results import Column, Command, Notice, Outcome
+from adomnia.wire.statements.lexer import ClientStatement, split
+from adomnia.wire.statements.portals import Portal, PreparedStatement
+from adomnia.wire.statements.query_handler import QueryHandler
+from adomnia.wire.statements.results import Command, Notice, Outcome
 from adomnia.wire.statements.settings import REPORTED
 from adomnia.wire.values.codecs import encoders
+from adomnia.wire.values.columns import ResultColumn
 from adomnia.wire.values.decoding import decode_all
 from adomnia.wire.values.types import size_of
 
@@ -39,6 +39,9 @@ __all__ = ["Connection"]
 
 MAX_TEXT = 100_000
 """Longer statements are not looked at: no question is so long."""
+
+LONG = 2000
+"""A text of more characters is read in a thread."""
 
 FLUSH = 1 << 16
 """How much is written before the client has to have taken some of it."""
@@ -48,17 +51,18 @@ class Connection:
     """The state machine of the protocol, for somebody who is logged in."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, visit: Visit
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handler: QueryHandler
     ) -> None:
-        self._reader, self._writer, self.visit = reader, writer, visit
+        self._reader, self._writer, self._handler = reader, writer, handler
+        self._state = handler.state
         self._out = bytearray()
         self._skips = False
-        self._told: dict[str, str] = {}
+        self._reported: dict[str, str] = {}
 
     async def run(self) -> None:
         """Serve until the client leaves or breaks the protocol."""
         self._tell_settings()
-        self._send(ready(self.visit.status))
+        self._send(ready(self._state.status))
         await self._flush()
         while True:
             kind, body = await read_message(self._reader, MAX_MESSAGE)
@@ -66,7 +70,7 @@ class Connection:
                 return
             await self._handle(kind, body)
 
-    async def _handle(self, kind: bytes, body: Body) -> None:
+    async def _handle(self, kind: bytes, body: MessageBody) -> None:
         handler = _HANDLERS.get(kind)
         if handler is None:
             raise malformed("a message of this kind is not known")
@@ -78,30 +82,30 @@ class Connection:
         except ConnectionError:
             raise  # the client is gone
         except Exception as error:  # whatever it is, it costs this statement and nothing else
-            self._fail(as_error(error))
+            self._fail(as_wire_error(error))
             self._skips = kind not in b"QF"
             if not self._skips:
                 await self._ready()
             await self._flush()  # a client may wait for the error before it says Sync
 
-    def _fail(self, error: AdomniaError) -> None:
-        if getattr(error, "fatal", False):
+    def _fail(self, error: WireError) -> None:
+        if error.fatal:
             raise error
-        self.visit.fail()
-        self._send(fields(b"E", shown(error)))
+        self._state.fail()
+        self._send(fields(b"E", error_fields(error)))
 
     # The simple protocol
 
-    async def _query(self, body: Body) -> None:
+    async def _query(self, body: MessageBody) -> None:
         sql = _statement_text(body)
         body.done()
-        statements = await self.visit.read(split, sql)
-        self.visit.portals.pop("", None)
-        self.visit.is_batch = len(statements) > 1
-        for offset, statement in statements:
+        statements = await self._split(sql)
+        self._state.portals.pop("", None)
+        self._state.is_batch = len(statements) > 1
+        for statement in statements:
             await asyncio.sleep(0)  # between many statements others have their turn
-            with placed(offset):
-                command = await understand(self.visit, statement)
+            with placed(statement.offset):
+                command = await understand(self._handler, statement)
                 if command.parameters:
                     raise WireError("there is no parameter here", "write the value", "42P02")
                 portal = Portal(command)
@@ -114,81 +118,81 @@ class Connection:
 
     # The extended protocol
 
-    async def _parse(self, body: Body) -> None:
+    async def _parse(self, body: MessageBody) -> None:
         name, sql = body.text(), _statement_text(body)
         declared = [body.oid() for _ in range(body.count(4))]
         body.done()
-        statements = await self.visit.read(split, sql)
+        statements = await self._split(sql)
         if len(statements) > 1:
-            raise WireError("only one statement can be prepared", "", "42601", statements[1][0])
+            raise WireError("only one statement can be prepared", "", "42601", statements[1].offset)
         command = _EMPTY
         if statements:
-            with placed(statements[0][0]):
-                command = await understand(self.visit, statements[0][1], declared)
-        self.visit.keep(name, Prepared(sql, command))
+            with placed(statements[0].offset):
+                command = await understand(self._handler, statements[0], declared)
+        self._state.keep(name, PreparedStatement(sql, command))
         self._send(frame(b"1"))
 
-    async def _bind(self, body: Body) -> None:
+    async def _bind(self, body: MessageBody) -> None:
         portal_name, name = body.text(), body.text()
         formats = [body.int16() for _ in range(body.count(2))]
         values = [body.value() for _ in range(body.count(4))]
         results = [body.int16() for _ in range(body.count(2))]
         body.done()
-        prepared = self.visit.prepared.find(name)
+        prepared = self._state.prepared.find(name)
         prepared.check()
         command = prepared.command
-        self.visit.check(command.ends_failure)
+        self._state.check(command.ends_failure)
         given = decode_all(values, formats, command.parameters)
-        self.visit.portals.put(portal_name, Portal(command, given, results), "42P03")
+        self._state.portals.put(portal_name, Portal(command, given, results), "42P03")
         self._send(frame(b"2"))
 
-    async def _describe_message(self, body: Body) -> None:
+    async def _describe_message(self, body: MessageBody) -> None:
         kind, name = body.take(1), body.text()
         body.done()
         if kind == b"S":
-            prepared = self.visit.prepared.find(name)
+            prepared = self._state.prepared.find(name)
             self._send(parameter_description(prepared.command.parameters))
             columns = prepared.describe()
             self._describe(columns, [0] * len(columns or ()))
         elif kind == b"P":
-            portal = self.visit.portals.find(name)
+            portal = self._state.portals.find(name)
             self._describe(portal.columns, portal.formats)
         else:
             raise malformed("neither a statement nor a portal is described")
 
-    async def _execute(self, body: Body) -> None:
+    async def _execute(self, body: MessageBody) -> None:
         name, most = body.text(), body.int32()
         body.done()
-        await self._execute_portal(self.visit.portals.find(name), most)
+        await self._execute_portal(self._state.portals.find(name), most)
 
-    async def _close(self, body: Body) -> None:
+    async def _close(self, body: MessageBody) -> None:
         kind, name = body.take(1), body.text()
         body.done()
         if kind not in (b"S", b"P"):
             raise malformed("neither a statement nor a portal is closed")
         if kind == b"S":
-            self.visit.prepared.pop(name, None)
+            self._state.prepared.pop(name, None)
         else:
-            self.visit.portals.pop(name, None)
+            self._state.portals.pop(name, None)
         self._send(frame(b"3"))
 
-    async def _sync(self, body: Body) -> None:
+    async def _sync(self, body: MessageBody) -> None:
         self._skips = False
         await self._ready()
 
-    async def _flush_message(self, body: Body) -> None:
+    async def _flush_message(self, body: MessageBody) -> None:
         await self._flush()
 
-    async def _function(self, body: Body) -> None:
+    async def _function(self, body: MessageBody) -> None:
         raise WireError("functions cannot be called by number", "ask in SQL", "0A000")
 
-    async def _ignore(self, body: Body) -> None:
+    async def _ignore(self, body: MessageBody) -> None:
         """Data of a COPY that has failed or never was: PostgreSQL passes over it as well."""
 
     # Results
 
     async def _execute_portal(self, portal: Portal, most: int) -> None:
-        self.visit.check(portal.command.ends_failure)
+        self._state.check(portal.command.ends_failure)
         if portal.command is _EMPTY:
             self._send(frame(b"I"))
             return
@@ -218,7 +222,7 @@ class Connection:
             await self._flush(FLUSH)
         self._send(frame(b"c"))
 
-    def _describe(self, columns: Sequence[Column] | None, formats: Sequence[int]) -> None:
+    def _describe(self, columns: Sequence[ResultColumn] | None, formats: Sequence[int]) -> None:
         if columns is None:
             self._send(frame(b"n"))
             return
@@ -229,23 +233,27 @@ class Connection:
         self._send(row_description(listed, formats))
 
     def _notice(self, notice: Notice) -> None:
-        if self.visit.settings.notices or notice.severity != "NOTICE":
+        if self._state.settings.notices or notice.severity != "NOTICE":
             severity = {"S": notice.severity, "V": notice.severity, "C": notice.sqlstate}
-            said = {"M": notice.message, "D": notice.detail, "H": notice.hint}
-            self._send(fields(b"N", {**severity, **said}))
+            texts = {"M": notice.message, "D": notice.detail, "H": notice.hint}
+            self._send(fields(b"N", {**severity, **texts}))
 
     def _tell_settings(self) -> None:
         """Tell the settings that the client must know of, where they have changed."""
-        for name, spelled in REPORTED.items():
-            value = self.visit.settings.get(name)
-            if self._told.get(name) != value:
-                self._told[name] = value
-                self._send(parameter_status(spelled, value))
+        for name, written in REPORTED.items():
+            value = self._state.settings.get(name)
+            if self._reported.get(name) != value:
+                self._reported[name] = value
+                self._send(parameter_status(written, value))
+
+    async def _split(self, sql: str) -> list[ClientStatement]:
+        """The statements of a text; while a long one is read, others are served."""
+        return split(sql) if len(sql) <= LONG else await self._handler.run(split, sql)
 
     async def _ready(self) -> None:
-        self.visit.settle()
+        self._state.settle()
         self._tell_settings()
-        self._send(ready(self.visit.status))
+        self._send(ready(self._state.status))
         await self._flush()
 
     def _send(self, data: bytes) -> None:
@@ -259,7 +267,7 @@ class Connection:
             await self._writer.drain()
 
 
-def _statement_text(body: Body) -> str:
+def _statement_text(body: MessageBody) -> str:
     sql = body.text()
     if len(sql) > MAX_TEXT:
         raise WireError(f"the statement is longer than {MAX_TEXT} characters", "", "54000")
@@ -273,7 +281,7 @@ async def _nothing(_: Sequence[Any]) -> Outcome:
 _EMPTY = Command(_nothing, ends_failure=True)
 """A statement of no words."""
 
-_HANDLERS: Mapping[bytes, Callable[[Connection, Body], Awaitable[None]]] = {
+_HANDLERS: Mapping[bytes, Callable[[Connection, MessageBody], Awaitable[None]]] = {
     b"Q": Connection._query,
     b"P": Connection._parse,
     b"B": Connection._bind,

@@ -11,9 +11,10 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 
 from adomnia.wire.errors import WireError, malformed
+from adomnia.wire.values.parse_text import utf8
 
 __all__ = [
-    "Body",
+    "MessageBody",
     "command_complete",
     "copy_out",
     "data_row",
@@ -27,7 +28,7 @@ __all__ = [
     "row_description",
 ]
 
-MAX_STRANGER = 4 << 10
+MAX_UNAUTHENTICATED = 4 << 10
 """A message of somebody who has not logged in yet."""
 
 MAX_MESSAGE = 64 << 20
@@ -42,13 +43,13 @@ _CHUNK = 1 << 16
 # Reading
 
 
-async def read_message(stream: asyncio.StreamReader, most: int) -> tuple[bytes, Body]:
+async def read_message(stream: asyncio.StreamReader, most: int) -> tuple[bytes, MessageBody]:
     """The next message: its kind and its body, which is refused unread where it is too long."""
     kind = await stream.readexactly(1)
     return kind, await read_body(stream, most)
 
 
-async def read_body(stream: asyncio.StreamReader, most: int) -> Body:
+async def read_body(stream: asyncio.StreamReader, most: int) -> MessageBody:
     """The body of a message; of a long one only that it was too long."""
     length = int.from_bytes(await stream.readexactly(4), "big", signed=True) - 4
     if length < 0:
@@ -56,13 +57,13 @@ async def read_body(stream: asyncio.StreamReader, most: int) -> Body:
     if length > most:
         raise WireError(f"a message is longer than {most} bytes", "", "54000", fatal=True)
     if length <= MAX_KEPT:
-        return Body(await stream.readexactly(length))
+        return MessageBody(await stream.readexactly(length))
     while length > 0:
         length -= len(await stream.readexactly(min(_CHUNK, length)))
-    return Body(b"", is_cut=True)
+    return MessageBody(b"", is_cut=True)
 
 
-class Body:
+class MessageBody:
     """A message's body, read from front to back; what does not fit is a protocol violation."""
 
     def __init__(self, data: bytes, is_cut: bool = False) -> None:
@@ -102,9 +103,9 @@ class Body:
         end = self.data.find(0, self.at)
         if end < 0:
             raise malformed("a text does not end")
-        found = self.take(end - self.at)
+        data = self.take(end - self.at)
         self.at = end + 1
-        return decoded(found)
+        return utf8(data)
 
     def value(self) -> bytes | None:
         """A value with its length before it; NULL is the length -1."""
@@ -122,17 +123,6 @@ class Body:
         """Refuses a message that goes on after its end."""
         if self.at != len(self.data):
             raise malformed("a message is longer than its content")
-
-
-def decoded(data: bytes) -> str:
-    """UTF-8 text; anything else, and a zero byte, is refused as PostgreSQL does."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        raise WireError("a text is not valid UTF-8", "", "22021") from None
-    if "\0" in text:
-        raise WireError("a text holds a zero byte", "", "22021")
-    return text
 
 
 # Writing

@@ -74,13 +74,13 @@ class Exchange:
         if not mark or len(parts) < 2:
             raise _malformed()
         bound = parts[0] == "c=" + base64.b64encode(self._binding()).decode()
-        said = parts[1] == "r=" + self._nonce
+        repeated = parts[1] == "r=" + self._nonce
         try:
             proof = base64.b64decode(proof_text, validate=True)
         except binascii.Error:
             raise _malformed() from None
         message = b",".join((self._first.bare.encode(), self.challenge, without_proof.encode()))
-        if not self._proven(proof, message) or not bound or not said:
+        if not self._proven(proof, message) or not bound or not repeated:
             return None
         signature = hmac.digest(self._verifier.server_key, message, "sha256")
         return b"v=" + base64.b64encode(signature)

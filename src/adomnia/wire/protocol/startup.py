@@ -7,9 +7,9 @@ import ssl
 from dataclasses import dataclass, field
 
 from adomnia.wire.errors import WireError, malformed
-from adomnia.wire.protocol.messages import MAX_STRANGER, Body, frame, read_body, text
+from adomnia.wire.protocol.messages import MAX_UNAUTHENTICATED, MessageBody, frame, read_body, text
 
-__all__ = ["Cancel", "Startup", "greet"]
+__all__ = ["CancelRequest", "StartupMessage", "greet"]
 
 SSL_REQUEST, GSS_REQUEST, CANCEL_REQUEST = 80877103, 80877104, 80877102
 MAJOR, MINOR = 3, 2
@@ -20,7 +20,7 @@ NEGOTIATIONS = 3
 
 
 @dataclass(frozen=True)
-class Cancel:
+class CancelRequest:
     """Somebody wants a running question ended: which one, and the secret that proves it."""
 
     process: int
@@ -28,7 +28,7 @@ class Cancel:
 
 
 @dataclass(frozen=True)
-class Startup:
+class StartupMessage:
     """What a client says of itself before it logs in."""
 
     minor: int
@@ -64,17 +64,17 @@ class Startup:
 
 async def greet(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tls: ssl.SSLContext | None
-) -> Startup | Cancel:
+) -> StartupMessage | CancelRequest:
     """What the connection is for; on the way it becomes a private one where that is asked.
 
     Where there is a certificate, a log-in in plain text is refused.
     """
     is_private = False
     for _ in range(NEGOTIATIONS):
-        body = await read_body(reader, MAX_STRANGER)
+        body = await read_body(reader, MAX_UNAUTHENTICATED)
         code = body.int32()
         if code == CANCEL_REQUEST:
-            return Cancel(body.int32(), body.rest())
+            return CancelRequest(body.int32(), body.rest())
         if code == SSL_REQUEST and tls is not None and not is_private:
             await _start_tls(reader, writer, tls)
             is_private = True
@@ -102,22 +102,24 @@ def _early(reader: asyncio.StreamReader) -> bytes:
     return bytes(reader._buffer)  # type: ignore[attr-defined]
 
 
-def _begun(code: int, body: Body, is_private: bool, tls: ssl.SSLContext | None) -> Startup:
+def _begun(
+    code: int, body: MessageBody, is_private: bool, tls: ssl.SSLContext | None
+) -> StartupMessage:
     major, minor = code >> 16, code & 0xFFFF
     if major != MAJOR:
         raise WireError(
             f"protocol {major}.{minor} is not spoken here", "use version 3", "0A000", fatal=True
         )
-    found: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     while name := body.text():
-        found[name] = body.text()
+        parameters[name] = body.text()
     body.done()
     if tls is not None and not is_private:
         hint = "connect with sslmode=require, or better with sslmode=verify-full"
         raise WireError("this server speaks TLS only", hint, "28000", fatal=True)
-    if not found.get("user"):
+    if not parameters.get("user"):
         raise WireError("the start-up message names no user", "", "28000", fatal=True)
-    if found.get("replication", "false").lower() not in ("false", "off", "no", "0"):
+    if parameters.get("replication", "false").lower() not in ("false", "off", "no", "0"):
         raise WireError("there is no replication here", "", "0A000", fatal=True)
-    unknown = tuple(name for name in found if name.startswith("_pq_."))
-    return Startup(minor, found, unknown, is_private)
+    unknown = tuple(name for name in parameters if name.startswith("_pq_."))
+    return StartupMessage(minor, parameters, unknown, is_private)

@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from adomnia.wire.errors import WireError
-from adomnia.wire.statements.lexer import Words
-from adomnia.wire.statements.results import Column, Outcome
+from adomnia.wire.errors import WireError, placed
+from adomnia.wire.statements.lexer import TokenStream
+from adomnia.wire.statements.query_handler import QueryHandler
+from adomnia.wire.statements.results import Command, Outcome
 from adomnia.wire.values.codecs import encoders
+from adomnia.wire.values.columns import ResultColumn
 
-__all__ = ["Style", "copied", "parse_style"]
+__all__ = ["CopyStyle", "copied", "copy_command", "parse_style"]
 
 _SIGNATURE = b"PGCOPY\n\xff\r\n\0" + struct.pack("!ii", 0, 0)
 _ESCAPES = str.maketrans({
@@ -21,7 +23,7 @@ _ESCAPES = str.maketrans({
 
 
 @dataclass(frozen=True)
-class Style:
+class CopyStyle:
     """How the rows are written."""
 
     form: str = "text"
@@ -42,10 +44,30 @@ class Style:
         return ("" if self.form == "csv" else "\\N") if self.null is None else self.null
 
 
-def parse_style(words: Words) -> Style:
+async def copy_command(
+    handler: QueryHandler, words: TokenStream, declared: Sequence[int]
+) -> Command:
+    """`COPY (SELECT …) TO STDOUT …`."""
+    if words.next != "(":
+        hint = "COPY (SELECT …) TO STDOUT copies an answer"
+        raise WireError("rows of a table cannot be copied, in or out", hint, "42501")
+    inner = words.bracketed()
+    words.expect("TO")
+    words.expect("STDOUT")
+    style = parse_style(words)
+    with placed(inner.offset):
+        command = await handler.query(inner, declared)
+
+    async def run(values: Sequence[Any]) -> Outcome:
+        return copied((await command.run(values)).cut(command.columns()), style)
+
+    return Command(run, parameters=command.parameters)
+
+
+def parse_style(words: TokenStream) -> CopyStyle:
     """What follows STDOUT: `[WITH] (FORMAT csv, HEADER, …)`, or the words of older versions."""
     words.accept("WITH")
-    style = Style()
+    style = CopyStyle()
     if words.accept("("):
         while True:
             style = _option(words, style)
@@ -61,7 +83,7 @@ def parse_style(words: Words) -> Style:
     return style
 
 
-def _option(words: Words, style: Style) -> Style:
+def _option(words: TokenStream, style: CopyStyle) -> CopyStyle:
     name = words.token("word").upper
     value = ""
     if words.next not in (",", ")"):
@@ -78,7 +100,7 @@ def _option(words: Words, style: Style) -> Style:
     words.fail()
 
 
-def _old_option(words: Words, style: Style) -> Style:
+def _old_option(words: TokenStream, style: CopyStyle) -> CopyStyle:
     name = words.expect("CSV", "BINARY", "HEADER", *_SIGNS)
     if name in ("CSV", "BINARY"):
         return replace(style, form=name.lower())
@@ -91,7 +113,7 @@ def _old_option(words: Words, style: Style) -> Style:
 _SIGNS = ("DELIMITER", "NULL", "QUOTE", "ESCAPE")
 
 
-def copied(outcome: Outcome, style: Style) -> Outcome:
+def copied(outcome: Outcome, style: CopyStyle) -> Outcome:
     """The rows of an outcome as the data of a COPY, one piece for each."""
     columns = outcome.columns or ()
     data = list(_PIECES[style.form](columns, outcome.rows, style))
@@ -104,7 +126,9 @@ def copied(outcome: Outcome, style: Style) -> Outcome:
     )
 
 
-def _text(columns: Sequence[Column], rows: Sequence[Sequence[Any]], style: Style) -> list[bytes]:
+def _text(
+    columns: Sequence[ResultColumn], rows: Sequence[Sequence[Any]], style: CopyStyle
+) -> list[bytes]:
     def write(value: str) -> str:
         plain = value.translate(_ESCAPES)
         return plain.replace(style.separator, "\\" + style.separator) if style.delimiter else plain
@@ -112,7 +136,9 @@ def _text(columns: Sequence[Column], rows: Sequence[Sequence[Any]], style: Style
     return _lines(columns, rows, style, write)
 
 
-def _csv(columns: Sequence[Column], rows: Sequence[Sequence[Any]], style: Style) -> list[bytes]:
+def _csv(
+    columns: Sequence[ResultColumn], rows: Sequence[Sequence[Any]], style: CopyStyle
+) -> list[bytes]:
     special = {style.separator, style.quote, "\r", "\n"}
 
     def write(value: str) -> str:
@@ -128,9 +154,9 @@ def _csv(columns: Sequence[Column], rows: Sequence[Sequence[Any]], style: Style)
 
 
 def _lines(
-    columns: Sequence[Column],
+    columns: Sequence[ResultColumn],
     rows: Sequence[Sequence[Any]],
-    style: Style,
+    style: CopyStyle,
     write: Callable[[str], str],
 ) -> list[bytes]:
     makers = encoders([column.oid for column in columns], [0] * len(columns))
@@ -141,7 +167,9 @@ def _lines(
     return [(style.separator.join(line) + "\n").encode() for line in lines]
 
 
-def _binary(columns: Sequence[Column], rows: Sequence[Sequence[Any]], style: Style) -> list[bytes]:
+def _binary(
+    columns: Sequence[ResultColumn], rows: Sequence[Sequence[Any]], style: CopyStyle
+) -> list[bytes]:
     makers = encoders([column.oid for column in columns], [1] * len(columns))
     pieces = [_SIGNATURE]
     for row in rows:
@@ -154,7 +182,9 @@ def _binary(columns: Sequence[Column], rows: Sequence[Sequence[Any]], style: Sty
     return [*pieces, struct.pack("!h", -1)]
 
 
-_PIECES: Mapping[str, Callable[[Sequence[Column], Sequence[Sequence[Any]], Style], list[bytes]]] = {
+_PIECES: Mapping[
+    str, Callable[[Sequence[ResultColumn], Sequence[Sequence[Any]], CopyStyle], list[bytes]]
+] = {
     "text": _text,
     "csv": _csv,
     "binary": _binary,

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from adomnia.wire.errors import WireError, placed
-from adomnia.wire.statements.connection_state import Visit
-from adomnia.wire.statements.lexer import Words
+from adomnia.wire.statements.connection_state import ConnectionState
+from adomnia.wire.statements.lexer import TokenStream
 from adomnia.wire.statements.portals import Portal
+from adomnia.wire.statements.query_handler import QueryHandler
 from adomnia.wire.statements.results import Command, Outcome
 
-__all__ = ["Step", "close", "declare", "fetch", "parse_step", "window"]
+__all__ = ["FetchStep", "close", "declare", "fetch", "parse_step", "window"]
 
 ALL = 1 << 62
-Understand = Callable[[Visit, str, Sequence[int]], Awaitable[Command]]
 
 
-async def declare(
-    visit: Visit, words: Words, declared: Sequence[int], understand: Understand
-) -> Command:
+async def declare(handler: QueryHandler, words: TokenStream, declared: Sequence[int]) -> Command:
     """`DECLARE name [SCROLL] CURSOR [WITH HOLD] FOR SELECT …`."""
     name = words.name()
     while words.next in ("BINARY", "INSENSITIVE", "ASENSITIVE", "SCROLL", "NO"):
@@ -32,96 +30,96 @@ async def declare(
     holds = words.accept("WITH", "WITHOUT") == "WITH"
     words.accept("HOLD")
     words.expect("FOR")
-    start, sql = words.rest()
-    with placed(start):
-        inner = await understand(visit, sql, declared)
+    query, state = words.rest(), handler.state
+    with placed(query.offset):
+        inner = await handler.query(query, declared)
 
     async def run(values: Sequence[Any]) -> Outcome:
-        if not holds and not visit.in_block:
+        if not holds and not state.in_block:
             hint = "BEGIN one, or declare it WITH HOLD"
             raise WireError("a cursor lasts for a transaction, and none has begun", hint, "25P01")
-        visit.portals.put(name, Portal(inner, values, holds=holds), "42P03")
+        state.portals.put(name, Portal(inner, values, holds=holds), "42P03")
         return Outcome("DECLARE CURSOR")
 
     return Command(run, parameters=inner.parameters)
 
 
-async def fetch(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
+def fetch(state: ConnectionState, words: TokenStream, declared: Sequence[int]) -> Command:
     """`FETCH …` gives rows of a cursor, `MOVE …` only passes them."""
     verb = words.tokens[0].upper
     step = parse_step(words)
     name = words.name()
     words.end()
-    portal = visit.portals.find(name)
+    portal = state.portals.find(name)
 
     async def run(_: Sequence[Any]) -> Outcome:
-        found = visit.portals.find(name)
+        cursor = state.portals.find(name)
         with placed(None):
-            outcome, is_new = await found.run()
-        rows, found.at = window(step, found.at, len(outcome.rows))
-        told = outcome.notices if is_new else ()
+            outcome, is_new = await cursor.run()
+        rows, cursor.at = window(step, cursor.at, len(outcome.rows))
+        notices = outcome.notices if is_new else ()
         if verb == "MOVE":
-            return Outcome(f"MOVE {len(rows)}", notices=told)
-        return Outcome("FETCH {}", found.columns, [outcome.rows[i] for i in rows], told)
+            return Outcome(f"MOVE {len(rows)}", notices=notices)
+        return Outcome("FETCH {}", cursor.columns, [outcome.rows[i] for i in rows], notices)
 
     return Command(run, lambda: portal.columns if verb == "FETCH" else None)
 
 
-async def close(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
+def close(state: ConnectionState, words: TokenStream, declared: Sequence[int]) -> Command:
     """`CLOSE name` or `CLOSE ALL`."""
     name = "" if words.accept("ALL") else words.name()
     words.end()
 
     async def run(_: Sequence[Any]) -> Outcome:
         if not name:
-            visit.portals.clear()
+            state.portals.clear()
             return Outcome("CLOSE CURSOR ALL")
-        visit.portals.find(name)
-        del visit.portals[name]
+        state.portals.find(name)
+        del state.portals[name]
         return Outcome("CLOSE CURSOR")
 
     return Command(run)
 
 
 @dataclass(frozen=True)
-class Step:
+class FetchStep:
     """A movement: so many rows onward (or back), or to one row."""
 
     count: int
     to_row: str = ""
 
 
-def parse_step(words: Words) -> Step:
+def parse_step(words: TokenStream) -> FetchStep:
     """What stands between FETCH and the cursor's name."""
     step = _direction(words)
     words.accept("FROM", "IN")
     return step
 
 
-def _direction(words: Words) -> Step:
+def _direction(words: TokenStream) -> FetchStep:
     word = words.accept("NEXT", "PRIOR", "FIRST", "LAST", "ALL", "ABSOLUTE", "RELATIVE",
                         "FORWARD", "BACKWARD")  # fmt: skip
     if word in _PLAIN:
         return _PLAIN[word]
     if word in ("ABSOLUTE", "RELATIVE"):
-        return Step(words.number(), word)
+        return FetchStep(words.number(), word)
     is_number = words.at < len(words.tokens) and (
         words.tokens[words.at].kind == "number" or words.next in ("-", "+")
     )
     count = ALL if words.accept("ALL") else words.number() if is_number else 1
-    return Step(-count if word == "BACKWARD" else count)
+    return FetchStep(-count if word == "BACKWARD" else count)
 
 
 _PLAIN = {
-    "NEXT": Step(1),
-    "PRIOR": Step(-1),
-    "FIRST": Step(1, "ABSOLUTE"),
-    "LAST": Step(-1, "ABSOLUTE"),
-    "ALL": Step(ALL),
+    "NEXT": FetchStep(1),
+    "PRIOR": FetchStep(-1),
+    "FIRST": FetchStep(1, "ABSOLUTE"),
+    "LAST": FetchStep(-1, "ABSOLUTE"),
+    "ALL": FetchStep(ALL),
 }
 
 
-def window(step: Step, at: int, total: int) -> tuple[Sequence[int], int]:
+def window(step: FetchStep, at: int, total: int) -> tuple[Sequence[int], int]:
     """The rows that a step passes, by index, and where it ends.
 
     `at` counts from 1; 0 is before the first row and total + 1 after the last.

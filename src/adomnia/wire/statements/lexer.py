@@ -6,13 +6,13 @@ Questions themselves are parsed elsewhere; here only quotes, comments and bracke
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Never
 
 from adomnia.wire.errors import WireError
 
-__all__ = ["Token", "Words", "parameters_in", "split", "tokens"]
+__all__ = ["ClientStatement", "Token", "TokenStream", "split", "tokens"]
 
 _TOKEN = re.compile(
     r"""
@@ -106,36 +106,59 @@ def _after_dollars(sql: str, match: re.Match[str]) -> int:
     return end + len(match["dollar"])
 
 
-def split(sql: str) -> list[tuple[int, str]]:
-    """The statements of a text, each with its offset; empty ones are left out."""
-    found: list[tuple[int, str]] = []
-    begin: int | None = None
-    end = 0
-    for token in tokens(sql):
-        if token.text == ";":
-            if begin is not None:
-                found.append((begin, sql[begin:end]))
-            begin = None
-        else:
-            begin, end = token.start if begin is None else begin, token.end
-    if begin is not None:
-        found.append((begin, sql[begin:end]))
-    return found
+@dataclass(frozen=True)
+class ClientStatement:
+    """One statement with its tokens; `offset` is where it begins in the text it was taken of.
+
+    A text is passed over once: whoever wants to know more of a statement looks at its tokens.
+    """
+
+    sql: str
+    tokens: tuple[Token, ...]
+    offset: int = 0
+
+    @property
+    def first(self) -> str:
+        """The word that it begins with, in capitals."""
+        return self.tokens[0].upper
+
+    @property
+    def parameters(self) -> list[Token]:
+        """The places where it takes `$1`, `$2`, …."""
+        return [token for token in self.tokens if token.kind == "parameter"]
+
+    def part(self, begin: int, end: int) -> ClientStatement:
+        """The statement that some of its tokens are, by their numbers."""
+        return _cut(self.sql, self.tokens[begin:end])
 
 
-def parameters_in(sql: str) -> list[Token]:
-    """The places where a statement takes `$1`, `$2`, …."""
-    if "$" not in sql:  # as most have none, and this is looked at with every question
-        return []
-    return [token for token in tokens(sql) if token.kind == "parameter"]
+def split(sql: str) -> list[ClientStatement]:
+    """The statements of a text, without empty ones."""
+    statements: list[ClientStatement] = []
+    part: list[Token] = []
+    for token in (*_scan(sql), Token("sign", ";", len(sql))):
+        if token.text != ";":
+            part.append(token)
+        elif part:
+            statements.append(_cut(sql, part))
+            part = []
+    return statements
 
 
-class Words:
+def _cut(sql: str, part: Sequence[Token]) -> ClientStatement:
+    """The statement that these tokens of a text are; its tokens are counted from its beginning."""
+    begin, end = part[0].start, part[-1].end
+    if begin:
+        part = [replace(token, start=token.start - begin) for token in part]
+    return ClientStatement(sql[begin:end], tuple(part), begin)
+
+
+class TokenStream:
     """A command read word by word."""
 
-    def __init__(self, sql: str) -> None:
-        self.sql = sql
-        self.tokens = tokens(sql)
+    def __init__(self, statement: ClientStatement) -> None:
+        self.sql, self.tokens = statement.sql, statement.tokens
+        self._statement = statement
         self.at = 0
 
     @property
@@ -175,8 +198,8 @@ class Words:
         text = self.token("number").text
         return sign * int(text) if text.isdecimal() else self.fail()
 
-    def bracketed(self) -> tuple[int, int]:
-        """Where the text within the brackets that come next begins and ends."""
+    def bracketed(self) -> ClientStatement:
+        """What stands within the brackets that come next."""
         self.expect("(")
         begin, depth = self.at, 1
         while depth:
@@ -186,14 +209,14 @@ class Words:
             self.at += 1
         if self.at - 1 == begin:
             self.fail()
-        return self.tokens[begin].start, self.tokens[self.at - 2].end
+        return self._statement.part(begin, self.at - 1)
 
-    def rest(self) -> tuple[int, str]:
-        """Everything that is left, and where it begins."""
+    def rest(self) -> ClientStatement:
+        """Everything that is left."""
         if self.at >= len(self.tokens):
             self.fail()
-        begin, self.at = self.tokens[self.at].start, len(self.tokens)
-        return begin, self.sql[begin : self.tokens[-1].end]
+        begin, self.at = self.at, len(self.tokens)
+        return self._statement.part(begin, self.at)
 
     def end(self) -> None:
         """Refuses a command that goes on."""

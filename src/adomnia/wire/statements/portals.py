@@ -7,30 +7,31 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from adomnia.wire.errors import WireError
-from adomnia.wire.statements.results import Column, Command, Outcome
+from adomnia.wire.statements.results import Command, Outcome
+from adomnia.wire.values.columns import ResultColumn
 
-__all__ = ["Part", "Portal", "Prepared", "Shelf"]
+__all__ = ["NamedRegistry", "Portal", "PortalRows", "PreparedStatement"]
 
 T = TypeVar("T")
 
 
 @dataclass
-class Prepared:
-    """A statement that a client keeps; `told` are the columns it was described with."""
+class PreparedStatement:
+    """A statement that a client keeps; `described` are the columns it was described with."""
 
     sql: str
     command: Command
-    told: Sequence[Column] | None = None
+    described: Sequence[ResultColumn] | None = None
 
-    def describe(self) -> Sequence[Column] | None:
+    def describe(self) -> Sequence[ResultColumn] | None:
         """The columns as they are told to the client, who may rely on them from now on."""
-        self.told = self.command.columns()
-        return self.told
+        self.described = self.command.columns()
+        return self.described
 
     def check(self) -> None:
         """Refuses to run a statement whose columns the client knows otherwise."""
-        if self.told is not None and self.told != self.command.columns():
-            hint = "adomnia.margins was changed since; prepare it again"
+        if self.described is not None and self.described != self.command.columns():
+            hint = "a setting that adds columns was changed since; prepare it again"
             raise WireError("cached plan must not change result type", hint, "0A000")
 
 
@@ -61,17 +62,17 @@ class Portal:
         self._outcome = (await self.command.run(self.values)).cut(self.columns)
         return self._outcome, True
 
-    async def take(self, most: int) -> Part:
+    async def take(self, most: int) -> PortalRows:
         """The next rows: at most so many, or all that are left for 0."""
         outcome, is_new = await self.run()
         end = len(outcome.rows) if most <= 0 else min(self.at + most, len(outcome.rows))
         rows = outcome.rows[self.at : end]
         self.at = end
-        return Part(outcome, rows, is_new, 0 < most == len(rows))
+        return PortalRows(outcome, rows, is_new, 0 < most == len(rows))
 
 
 @dataclass(frozen=True)
-class Part:
+class PortalRows:
     """Some rows of an outcome; the first part brings what is said beside it."""
 
     outcome: Outcome
@@ -91,7 +92,7 @@ def _spread(formats: Sequence[int], count: int) -> list[int]:
     return list(formats)
 
 
-class Shelf(dict[str, T]):
+class NamedRegistry(dict[str, T]):
     """What a client keeps by name; it ends somewhere."""
 
     def __init__(self, kind: str, most: int, missing: str) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from adomnia.wire.catalogue.catalogue import Column
+from adomnia.wire.values.columns import ResultColumn
 
-__all__ = ["Column", "Command", "Notice", "Outcome"]
+__all__ = ["Command", "Notice", "Outcome"]
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class Outcome:
     """
 
     tag: str
-    columns: Sequence[Column] | None = None
+    columns: Sequence[ResultColumn] | None = None
     rows: Sequence[Sequence[Any]] = ()
     notices: tuple[Notice, ...] = ()
     copy: Sequence[bytes] | None = None
     copy_form: int = 0
 
-    def cut(self, columns: Sequence[Column] | None) -> Outcome:
-        """The outcome with these columns, which are its first ones: margins come last."""
+    def cut(self, columns: Sequence[ResultColumn] | None) -> Outcome:
+        """The outcome with these columns, which are its first ones."""
         if columns is None or self.columns is None or len(columns) == len(self.columns):
             return self
         rows = [row[: len(columns)] for row in self.rows]
@@ -52,6 +52,6 @@ class Command:
     """
 
     run: Callable[[Sequence[Any]], Awaitable[Outcome]]
-    columns: Callable[[], Sequence[Column] | None] = lambda: None
+    columns: Callable[[], Sequence[ResultColumn] | None] = lambda: None
     parameters: tuple[int, ...] = ()
     ends_failure: bool = False

@@ -1,29 +1,22 @@
-"""Settings of a connection: what its questions cost and show, and what drivers expect to set."""
+"""Settings of a connection: those that drivers expect to find, and those that a server adds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from math import inf
 from types import MappingProxyType
-from typing import Any
 
-from adomnia.curator.access import confidence_of
-from adomnia.errors import AdomniaError
-from adomnia.privacy.loss import exact
 from adomnia.wire.errors import WireError
 
-__all__ = ["REPORTED", "Settings", "startup_settings"]
+__all__ = ["REPORTED", "SettingRules", "Settings", "on_or_off", "startup_settings"]
 
-SERVER_VERSION = "15.0 (adomnia)"
-OURS = "adomnia."
+SERVER_VERSION = "15.0"
 
 MOST_NAMES, MOST = 200, 1 << 16
 """How many settings a connection may have, and how many characters all of them together."""
 
 _DEFAULTS: Mapping[str, str] = MappingProxyType({
-    "adomnia.epsilon": "", "adomnia.rho": "", "adomnia.delta": "", "adomnia.confidence": "0.95",
-    "adomnia.margins": "off", "application_name": "", "bytea_output": "hex",
+    "application_name": "", "bytea_output": "hex",
     "client_encoding": "UTF8", "client_min_messages": "notice", "datestyle": "ISO, MDY",
     "default_transaction_isolation": "read committed", "default_transaction_read_only": "off",
     "default_transaction_deferrable": "off", "extra_float_digits": "1", "geqo": "on",
@@ -60,33 +53,65 @@ _UTF8 = {"utf8", "unicode", "sqlascii"}
 _LEVELS = ("debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error")
 _ON, _OFF = ("on", "true", "yes", "1", "t", "y"), ("off", "false", "no", "0", "f", "n")
 
+SettingCheck = Callable[[str], str]
+"""The value as it is kept, or a WireError."""
+
+
+@dataclass(frozen=True)
+class SettingRules:
+    """What a server adds: settings whose names begin with its product's.
+
+    `defaults` also replaces PostgreSQL's own; setting one of `exclusive` empties the others.
+    """
+
+    product: str
+    defaults: Mapping[str, str]
+    checks: Mapping[str, SettingCheck]
+    exclusive: frozenset[str] = frozenset()
+
+    def owns(self, name: str) -> bool:
+        """Whether a setting is the server's own."""
+        return name.startswith(f"{self.product}.")
+
+    def checked(self, name: str, value: str) -> str:
+        """The value as it is kept; refused where it makes no sense."""
+        check = self.checks.get(name) or _CHECKS.get(name)
+        try:
+            return value[:1000] if check is None else check(value.strip())
+        except WireError as error:
+            raise WireError(f"{name}: {error.message}", error.hint, "22023") from None
+
+    def unknown(self, name: str) -> WireError:
+        """There is no such setting; which there are is said of the server's own."""
+        hint = ", ".join(filter(self.owns, self.defaults)) if self.owns(name.lower()) else ""
+        return WireError(f"there is no setting {name[:80]!r}", hint, "42704")
+
 
 @dataclass(frozen=True)
 class Settings:
     """Values by name; `base` is what RESET goes back to."""
 
+    rules: SettingRules
     values: Mapping[str, str]
     base: Mapping[str, str]
 
     def get(self, name: str) -> str:
         """A setting's value."""
-        found = self.values.get(name.lower())
-        if found is None:
-            raise _unknown(name)
-        return found
+        value = self.values.get(name.lower())
+        if value is None:
+            raise self.rules.unknown(name)
+        return value
 
     def set(self, name: str, value: str | None) -> Settings:
         """The settings with one of them changed; None puts its default back."""
         key = name.lower()
-        if key not in self.values and ("." not in key or key.startswith(OURS)):
-            raise _unknown(name)
-        text = self.base.get(key, "") if value is None else _checked(key, value)
+        if key not in self.values and ("." not in key or self.rules.owns(key)):
+            raise self.rules.unknown(name)
+        text = self.base.get(key, "") if value is None else self.rules.checked(key, value)
         if key in _FIXED and text != self.values[key]:
             raise WireError(f"{key} cannot be changed", "", "55P02")
-        changed = {key: text}
-        if text and key in ("adomnia.epsilon", "adomnia.rho"):  # an answer is paid with one
-            changed["adomnia.rho" if key == "adomnia.epsilon" else "adomnia.epsilon"] = ""
-        values = {**self.values, **changed}
+        others = self.rules.exclusive - {key} if text and key in self.rules.exclusive else ()
+        values = {**self.values, key: text, **dict.fromkeys(others, "")}
         if len(values) > MOST_NAMES or sum(map(len, (*values, *values.values()))) > MOST:
             raise WireError("these are too many settings, or too long", "reset some", "53000")
         return replace(self, values=MappingProxyType(values))
@@ -105,31 +130,15 @@ class Settings:
         return replace(self, values=MappingProxyType({**self.values, **who}))
 
     @property
-    def margins(self) -> bool:
-        """Whether the margins are shown as columns."""
-        return self.values["adomnia.margins"] == "on"
-
-    @property
     def notices(self) -> bool:
         """Whether the client wants to see notices."""
         return _LEVELS.index(self.values["client_min_messages"]) <= _LEVELS.index("notice")
 
-    @property
-    def pays(self) -> bool:
-        """Whether it is set what a question is paid with."""
-        return bool(self.values["adomnia.epsilon"] or self.values["adomnia.rho"])
 
-    @property
-    def asked(self) -> dict[str, Any]:
-        """What a question is asked with, as the curator takes it."""
-        names = ("epsilon", "rho", "delta")
-        loss = {name: self.values[OURS + name] for name in names if self.values[OURS + name]}
-        return {"confidence": float(self.values["adomnia.confidence"]), **loss}
-
-
-def startup_settings(parameters: Mapping[str, str]) -> Settings:
+def startup_settings(parameters: Mapping[str, str], rules: SettingRules) -> Settings:
     """The settings that a client brings: by name, and in `options` as `-c name=value`."""
-    settings = Settings(_DEFAULTS, _DEFAULTS)
+    defaults = MappingProxyType({**_DEFAULTS, **rules.defaults})
+    settings = Settings(rules, defaults, defaults)
     for name, value in _options(parameters.get("options", "")):
         settings = settings.set(name, value)
     for name, value in parameters.items():
@@ -142,7 +151,7 @@ def startup_settings(parameters: Mapping[str, str]) -> Settings:
 def _options(text: str) -> list[tuple[str, str]]:
     """The pairs of `-c a=b --c=d`; a backslash keeps a space."""
     words = [word.replace("\0", " ") for word in text.replace("\\ ", "\0").split()]
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     while words:
         word = words.pop(0)
         if word == "-c" and words:
@@ -152,45 +161,15 @@ def _options(text: str) -> list[tuple[str, str]]:
         else:
             raise WireError(f"the option {word[:40]!r} is not understood", "", "22023", fatal=True)
         name, _, value = word.partition("=")
-        found.append((name.replace("-", "_"), value))
-    return found
-
-
-def _unknown(name: str) -> WireError:
-    hint = ""
-    if name.lower().startswith(OURS):
-        hint = "adomnia.epsilon, adomnia.rho, adomnia.delta, adomnia.confidence, adomnia.margins"
-    return WireError(f"there is no setting {name[:80]!r}", hint, "42704")
+        pairs.append((name.replace("-", "_"), value))
+    return pairs
 
 
 # Values
 
 
-def _checked(name: str, value: str) -> str:
-    """The value as it is kept; refused where it makes no sense."""
-    check = _CHECKS.get(name)
-    try:
-        return value[:1000] if check is None else check(value.strip())
-    except AdomniaError as error:
-        raise WireError(f"{name}: {error.message}", error.hint, "22023") from None
-
-
-def _amount(name: str, below: float = inf) -> Callable[[str], str]:
-    """An amount, kept as it was written: 0.1 and 1/10 stay exact. Empty means none."""
-
-    def check(value: str) -> str:
-        if value and exact(value, name) >= below:
-            raise WireError(f"{name} must be below {below}", "for example 1e-9")
-        return value
-
-    return check
-
-
-def _confidence(value: str) -> str:
-    return str(confidence_of(float(value) if value.replace(".", "", 1).isdecimal() else 0.0))
-
-
-def _switch(value: str) -> str:
+def on_or_off(value: str) -> str:
+    """A switch as PostgreSQL keeps it."""
     if value.lower() in _ON + _OFF:
         return "on" if value.lower() in _ON else "off"
     raise WireError("this is on or off", "")
@@ -215,17 +194,12 @@ def _date_style(value: str) -> str:
 
 
 def _strings(value: str) -> str:
-    if _switch(value) != "on":
+    if on_or_off(value) != "on":
         raise WireError("strings conform to the standard here", "leave it on")
     return "on"
 
 
-_CHECKS: Mapping[str, Callable[[str], str]] = {
-    "adomnia.epsilon": _amount("epsilon"),
-    "adomnia.rho": _amount("rho"),
-    "adomnia.delta": _amount("delta", 1),
-    "adomnia.confidence": _confidence,
-    "adomnia.margins": _switch,
+_CHECKS: Mapping[str, SettingCheck] = {
     "client_encoding": _encoding,
     "client_min_messages": _level,
     "datestyle": _date_style,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from adomnia.wire.errors import WireError
-from adomnia.wire.statements.connection_state import FAILED, IDLE, Visit
-from adomnia.wire.statements.lexer import Words
+from adomnia.wire.statements.connection_state import FAILED, IDLE, ConnectionState
+from adomnia.wire.statements.lexer import TokenStream
 from adomnia.wire.statements.results import Command, Notice, Outcome
 
 __all__ = ["begin", "commit", "release", "rollback", "savepoint"]
@@ -15,55 +15,59 @@ _BEGUN = Notice("a transaction has begun already", "", "", "WARNING", "25001")
 _NONE = Notice("no transaction has begun", "", "", "WARNING", "25P01")
 
 
-async def begin(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
+def begin(state: ConnectionState, words: TokenStream, declared: Sequence[int]) -> Command:
     """`BEGIN …` and `START TRANSACTION …`; what they say of isolation changes nothing here."""
     tag = "START TRANSACTION" if words.tokens[0].upper == "START" else "BEGIN"
 
     async def run(_: Sequence[object]) -> Outcome:
-        if visit.status != IDLE:
+        if state.status != IDLE:
             return Outcome(tag, notices=(_BEGUN,))
-        visit.begin()
+        state.begin()
         return Outcome(tag)
 
     return Command(run)
 
 
-async def commit(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
+def commit(state: ConnectionState, words: TokenStream, declared: Sequence[int]) -> Command:
     """`COMMIT` and `END`; of a failed transaction it is a ROLLBACK."""
     chained = _ending(words)
 
     async def run(_: Sequence[object]) -> Outcome:
-        keep = visit.status != FAILED
-        return _ended(visit, keep, chained, "COMMIT" if keep else "ROLLBACK")
+        keep = state.status != FAILED
+        return _ended(state, keep, chained, "COMMIT" if keep else "ROLLBACK")
 
     return Command(run, ends_failure=True)
 
 
-async def rollback(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
+def rollback(state: ConnectionState, words: TokenStream, declared: Sequence[int]) -> Command:
     """`ROLLBACK`, `ABORT` and `ROLLBACK TO savepoint`."""
     words.accept("WORK", "TRANSACTION")
     if words.accept("TO"):
-        return _named(visit, words, visit.go_back, "ROLLBACK", ends_failure=True)
+        return _named(state, words, state.go_back, "ROLLBACK", ends_failure=True)
     chained = _ending(words)
 
     async def run(_: Sequence[object]) -> Outcome:
-        return _ended(visit, False, chained, "ROLLBACK")
+        return _ended(state, False, chained, "ROLLBACK")
 
     return Command(run, ends_failure=True)
 
 
-async def savepoint(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
+def savepoint(state: ConnectionState, words: TokenStream, declared: Sequence[int]) -> Command:
     """`SAVEPOINT name`."""
-    return _named(visit, words, visit.save, "SAVEPOINT")
+    return _named(state, words, state.save, "SAVEPOINT")
 
 
-async def release(visit: Visit, words: Words, declared: Sequence[int]) -> Command:
+def release(state: ConnectionState, words: TokenStream, declared: Sequence[int]) -> Command:
     """`RELEASE [SAVEPOINT] name`."""
-    return _named(visit, words, visit.release, "RELEASE")
+    return _named(state, words, state.release, "RELEASE")
 
 
 def _named(
-    visit: Visit, words: Words, act: Callable[[str], None], tag: str, ends_failure: bool = False
+    state: ConnectionState,
+    words: TokenStream,
+    act: Callable[[str], None],
+    tag: str,
+    ends_failure: bool = False,
 ) -> Command:
     if words.tokens[0].upper != "SAVEPOINT":
         words.accept("SAVEPOINT")
@@ -71,7 +75,7 @@ def _named(
     words.end()
 
     async def run(_: Sequence[object]) -> Outcome:
-        if visit.status == IDLE:
+        if state.status == IDLE:
             raise WireError("savepoints are for transactions", "BEGIN one", "25P01")
         act(name)
         return Outcome(tag)
@@ -79,7 +83,7 @@ def _named(
     return Command(run, ends_failure=ends_failure)
 
 
-def _ending(words: Words) -> bool:
+def _ending(words: TokenStream) -> bool:
     """Whether another transaction shall begin at once."""
     words.accept("WORK", "TRANSACTION")
     if not words.accept("AND"):
@@ -91,10 +95,10 @@ def _ending(words: Words) -> bool:
     return not negated
 
 
-def _ended(visit: Visit, keep: bool, chained: bool, tag: str) -> Outcome:
-    if visit.status == IDLE:
+def _ended(state: ConnectionState, keep: bool, chained: bool, tag: str) -> Outcome:
+    if state.status == IDLE:
         return Outcome(tag, notices=(_NONE,))
-    notices = visit.end(keep)
+    notices = state.end(keep)
     if chained:
-        visit.begin()
+        state.begin()
     return Outcome(tag, notices=notices)

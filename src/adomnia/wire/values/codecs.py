@@ -46,12 +46,12 @@ def _encoder(oid: int, form: int) -> Encoder:
         return _whole(INTEGERS.get(oid, 4), signed=oid in INTEGERS)
     if oid in ELEMENTS:
         return lambda value: _array(value, ELEMENTS[oid])
-    found = _BINARY.get(oid)
-    if found is None and oid in TEXTS:
+    encoder = _BINARY.get(oid)
+    if encoder is None and oid in TEXTS:
         return lambda value: show(value).encode("utf-8", "replace")
-    if found is None:
+    if encoder is None:
         raise WireError(f"values of the type {oid} are sent as text only", "", "0A000")
-    return found
+    return encoder
 
 
 # Text

@@ -9,11 +9,10 @@ from typing import Any
 from uuid import UUID as Uuid
 
 from adomnia.wire.errors import WireError, of_parameter
-from adomnia.wire.protocol.messages import decoded
 from adomnia.wire.values import types
 from adomnia.wire.values.codecs import EPOCH
 from adomnia.wire.values.numeric import from_binary
-from adomnia.wire.values.parse_text import spelled
+from adomnia.wire.values.parse_text import parse_text, utf8
 from adomnia.wire.values.types import ELEMENTS, INTEGERS, OIDS, TEXTS, name_of, size_of
 
 __all__ = ["decode", "decode_all"]
@@ -30,11 +29,11 @@ def decode_all(
     if len(formats) not in (0, 1, len(values)) or any(form not in (0, 1) for form in formats):
         raise WireError("there is not one format for each parameter", "", "08P01")
     each = formats if len(formats) == len(values) else [*(formats or (0,))] * len(values)
-    found = []
+    decoded = []
     for number, given in enumerate(zip(values, oids, each, strict=True), 1):
         with of_parameter(number):
-            found.append(decode(*given))
-    return found
+            decoded.append(decode(*given))
+    return decoded
 
 
 def decode(data: bytes | None, oid: int, form: int) -> Any:
@@ -42,7 +41,7 @@ def decode(data: bytes | None, oid: int, form: int) -> Any:
     if data is None:
         return None
     if form == 0:
-        return spelled(decoded(data), oid)
+        return parse_text(utf8(data), oid)
     try:
         return _binary(data, oid)
     except struct.error:
@@ -65,7 +64,7 @@ def _cut_short(oid: int) -> WireError:
 
 def _binary(data: bytes, oid: int) -> Any:
     if oid in TEXTS:
-        return decoded(data)
+        return utf8(data)
     if len(data) < size_of(oid):
         raise _cut_short(oid)
     if len(data) > size_of(oid) > 0:
@@ -74,10 +73,10 @@ def _binary(data: bytes, oid: int) -> Any:
         return int.from_bytes(data, "big", signed=oid in INTEGERS)
     if oid in ELEMENTS:
         return _binary_array(data, ELEMENTS[oid])
-    found = _BINARY.get(oid)
-    if found is None:
+    decoder = _BINARY.get(oid)
+    if decoder is None:
         raise WireError(f"the type {name_of(oid)} is taken as text only", "", "0A000")
-    return found(data)
+    return decoder(data)
 
 
 def _binary_array(data: bytes, element: int) -> list[Any]:

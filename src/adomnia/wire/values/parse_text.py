@@ -18,7 +18,7 @@ from adomnia.wire.errors import WireError
 from adomnia.wire.values import types
 from adomnia.wire.values.types import ELEMENTS, INTEGERS, OIDS, name_of
 
-__all__ = ["spelled"]
+__all__ = ["parse_text", "utf8"]
 
 LONGEST = 40
 """A longer text is not repeated in a message."""
@@ -37,7 +37,7 @@ _LARGEST = 131_072
 """Digits that a numeric has before its point at most."""
 
 
-def spelled(text: str, oid: int) -> Any:
+def parse_text(text: str, oid: int) -> Any:
     """The value of the type that a text means."""
     if oid in ELEMENTS:
         return _array(text, ELEMENTS[oid])
@@ -50,6 +50,17 @@ def spelled(text: str, oid: int) -> Any:
         return text if reader is None else reader(text, oid)
     except (ValueError, ArithmeticError, IndexError):
         raise _refusal(text, oid) from None
+
+
+def utf8(data: bytes) -> str:
+    """UTF-8 text; anything else, and a zero byte, is refused as PostgreSQL does."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise WireError("a text is not valid UTF-8", "", "22021") from None
+    if "\0" in text:
+        raise WireError("a text holds a zero byte", "", "22021")
+    return text
 
 
 def _refusal(text: str, oid: int, code: str = WRONG) -> WireError:
@@ -74,11 +85,11 @@ def _whole(text: str, oid: int) -> int:
 
 
 def _float(text: str, oid: int) -> float:
-    found = _NUMBER.fullmatch(text)
-    if found is None:
+    match = _NUMBER.fullmatch(text)
+    if match is None:
         raise ValueError("not a number")
     value = float(text)
-    digits = found[2] or ""  # none of infinity and of what is not a number
+    digits = match[2] or ""  # none of infinity and of what is not a number
     is_lost = not math.isfinite(value) if value else bool(digits.strip("0."))
     if (digits and is_lost) or (oid == types.FLOAT4 and not _fits(value)):
         raise _refusal(text, oid, OUT_OF_RANGE)
@@ -88,10 +99,10 @@ def _float(text: str, oid: int) -> float:
 def _fits(value: float) -> bool:
     """Whether four bytes hold it, and hold more than nothing."""
     try:
-        (kept,) = struct.unpack("!f", struct.pack("!f", value))
+        (stored,) = struct.unpack("!f", struct.pack("!f", value))
     except OverflowError:
         return False
-    return bool(kept) or not value
+    return bool(stored) or not value
 
 
 def _numeric(text: str, oid: int) -> Decimal:
@@ -115,11 +126,11 @@ def _truth(text: str, oid: int) -> bool:
 
 def _day(text: str, oid: int) -> date:
     """A day; a time or a zone after it, as Java's driver writes it, says nothing of a day."""
-    found = _DAY.fullmatch(text)
-    if found is None:
+    match = _DAY.fullmatch(text)
+    if match is None:
         raise _refusal(text, oid, NO_DATE)
     try:
-        return date.fromisoformat(found[1])
+        return date.fromisoformat(match[1])
     except ValueError:
         raise _refusal(text, oid, NO_SUCH_DATE) from None
 
@@ -164,7 +175,7 @@ def _array(text: str, element: int) -> list[Any]:
             word = word if quoted else word.strip()  # spaces around a bare item are not its own
             if word or quoted or len(text) > 2:
                 null = not quoted and word.upper() == "NULL"
-                items.append(None if null else spelled(word, element))
+                items.append(None if null else parse_text(word, element))
             word, quoted = "", False
         elif inside or not quoted:  # what follows a closing quote is a space
             word += sign

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from adomnia.wire.catalogue.builder import Built
+from adomnia.wire.catalogue.builder import BuiltCatalogue
 from adomnia.wire.catalogue.errors import (
     undefined_function,
     undefined_table,
@@ -35,49 +35,51 @@ def cast_to(node: exp.Expr, name: str) -> exp.Cast:
     return exp.Cast(this=node, to=exp.DataType.build(kept_as(name), dialect="duckdb"))
 
 
-def rewritten_cast(node: exp.Cast, said: str | None, built: Built) -> exp.Expr:
-    """A cast as DuckDB shall do it; `said` is the type of what is cast, where it is known."""
+def rewritten_cast(node: exp.Cast, source: str | None, built: BuiltCatalogue) -> exp.Expr:
+    """A cast as DuckDB shall do it; `source` is the type of what is cast, where it is known."""
     target, value = canonical(node.to.sql("postgres")), node.this
     if target not in TYPES:
         raise undefined_type(target)
     literal = value.name if isinstance(value, exp.Literal) and value.is_string else None
     if target in REGISTRIES:
-        return _registered(value, said, target, built)
+        return _registered(value, source, target, built)
     if element(target) is not None:
-        return _array(value, said, target, literal)
-    if kept_as(target) == "VARCHAR" and said in REGISTRIES:
-        return call(f"{said}_out", value)
+        return _array(value, source, target, literal)
+    if kept_as(target) == "VARCHAR" and source in REGISTRIES:
+        return call(f"{source}_out", value)
     return cast_to(value, target)
 
 
-def _registered(value: exp.Expr, said: str | None, target: str, built: Built) -> exp.Expr:
+def _registered(
+    value: exp.Expr, source: str | None, target: str, built: BuiltCatalogue
+) -> exp.Expr:
     if isinstance(value, exp.Literal) and target in ("regclass", *built.oids):
         number = value.name if value.name.isdigit() else _oid(value.name, target, built)
         return cast_to(exp.Literal.number(number), "oid")
-    if said in NUMBERS:
+    if source in NUMBERS:
         return cast_to(value, "oid")
     return call(f"{target}_in", value)
 
 
-def _oid(written: str, target: str, built: Built) -> int:
+def _oid(written: str, target: str, built: BuiltCatalogue) -> int:
     """The oid of a name that is written out; for it not to be there is an error."""
     parts = [part.strip('"') if '"' in part else part.lower() for part in written.split(".")]
     if target == "regclass":
         relation = relation_of(
             exp.table_(parts[-1], db=parts[-2] if parts[1:] else None), built.relations
         )
-        found = None if relation is None else relation.oid
+        oid = None if relation is None else relation.oid
     else:
-        found = built.oids.get(target, {}).get(parts[-1])
-    if found is None:
+        oid = built.oids.get(target, {}).get(parts[-1])
+    if oid is None:
         raise _MISSING.get(target, undefined_type)(written)
-    return found
+    return oid
 
 
-def _array(value: exp.Expr, said: str | None, target: str, literal: str | None) -> exp.Expr:
+def _array(value: exp.Expr, source: str | None, target: str, literal: str | None) -> exp.Expr:
     if literal is not None:
         return cast_to(array_of(literal), target)
-    inner = element(said)
+    inner = element(source)
     if inner in REGISTRIES and kept_as(target) == "VARCHAR[]":
         return call(f"{inner}_outs", value)
     return cast_to(value, target)

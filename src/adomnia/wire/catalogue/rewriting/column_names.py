@@ -69,14 +69,14 @@ def _named(node: exp.Expr) -> tuple[str | None, bool]:  # noqa: PLR0911 (a table
 
 def visible_queries(node: exp.Expr) -> set[str]:
     """The names of those WITH queries that a table could mean where it stands."""
-    found: set[str] = set()
+    names: set[str] = set()
     above = node.parent
     while above is not None:
         shared = above.args.get("with_")
         if shared is not None:
-            found |= {each.alias for each in shared.expressions}
+            names |= {each.alias for each in shared.expressions}
         above = above.parent
-    return found
+    return names
 
 
 def _is_replaced(node: exp.Column) -> bool:

@@ -11,22 +11,22 @@ from collections.abc import Mapping
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from adomnia.wire.catalogue.relations import SYSTEM_COLUMNS, Relation
+from adomnia.wire.catalogue.relations import SYSTEM_COLUMNS, CatalogueRelation
 from adomnia.wire.catalogue.rewriting.functions import RETURNS, name_of
 from adomnia.wire.catalogue.types import canonical, element, listed
 
 __all__ = ["Shape", "relation_of"]
 
 Columns = list[tuple[str, str | None]]
-Relations = Mapping[tuple[str, str], Relation]
+Relations = Mapping[tuple[str, str], CatalogueRelation]
 SEARCHED = ("pg_catalog", "public")
 
 
-def relation_of(table: exp.Table, relations: Relations) -> Relation | None:
+def relation_of(table: exp.Table, relations: Relations) -> CatalogueRelation | None:
     """The relation that a table's name means; without a schema, those in view are tried."""
     schemas = (table.db,) if table.db else SEARCHED
-    found = (relations.get((schema, table.name)) for schema in schemas)
-    return next((each for each in found if each is not None), None)
+    candidates = (relations.get((schema, table.name)) for schema in schemas)
+    return next((each for each in candidates if each is not None), None)
 
 
 class Shape:
@@ -133,8 +133,8 @@ class Shape:
         """The one type of all branches; what is written out takes the type of the others."""
         branches = [*(each.args["true"] for each in node.args["ifs"]), node.args.get("default")]
         plain = (exp.Literal, exp.Null)
-        said = [each for each in branches if each is not None and not isinstance(each, plain)]
-        types = {self.type_of(each) for each in said}
+        typed = [each for each in branches if each is not None and not isinstance(each, plain)]
+        types = {self.type_of(each) for each in typed}
         return types.pop() if len(types) == 1 else None
 
     def _array(self, node: exp.Expr) -> str | None:

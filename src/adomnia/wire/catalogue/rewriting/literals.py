@@ -48,7 +48,7 @@ def array_of(text: str) -> exp.Array:
     inner = text.strip()
     if not (inner.startswith("{") and inner.endswith("}")):
         raise CatalogueError("malformed array literal", sqlstate="22P02")
-    values = [_item(*found) for found in _ITEM.findall(inner[1:-1])]
+    values = [_item(*item) for item in _ITEM.findall(inner[1:-1])]
     return exp.Array(expressions=[value_of(each) for each in values])
 
 

@@ -13,12 +13,12 @@ __all__ = ["parameter_types"]
 def parameter_types(tree: exp.Query, relations: Relations) -> dict[int, int]:
     """The oids of those parameters whose place says what they are."""
     shape = Shape(tree, relations)
-    found: dict[int, int] = {}
+    oids: dict[int, int] = {}
     for node in tree.find_all(exp.Parameter):
         kind = _meant(node, shape)
         if kind in TYPES and node.name.isdigit():
-            found.setdefault(int(node.name), TYPES[kind].oid)
-    return found
+            oids.setdefault(int(node.name), TYPES[kind].oid)
+    return oids
 
 
 def _meant(node: exp.Expr, shape: Shape) -> str | None:

@@ -56,10 +56,10 @@ def _kept(sql: str) -> exp.Query:
 def _parsed(sql: str) -> exp.Query:
     _measure(sql)
     try:
-        found = sqlglot.parse(_plain(sql), read="postgres")
+        trees = sqlglot.parse(_plain(sql), read="postgres")
     except Exception:  # the parser's own failures on odd text are the text's fault here
         raise CatalogueError("syntax error", sqlstate="42601") from None
-    statements = [each for each in found if each is not None]
+    statements = [each for each in trees if each is not None]
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
         raise CatalogueError("the catalogue answers one query at a time", sqlstate="42601")
     return statements[0]
@@ -70,7 +70,7 @@ def check(tree: exp.Query) -> None:
     for node in tree.walk():
         if isinstance(node, exp.Anonymous):
             name = name_of(node)
-            if name not in EMULATED | NATIVE.keys() | TABLE_MACROS.keys() | REWRITTEN:
+            if name not in EMULATED | NATIVE.keys() | TABLE_MACROS | REWRITTEN:
                 raise undefined_function(f"{name}()")
         elif type(node) not in TYPED and type(node) not in STRUCTURE:
             raise unsupported(type(node).__name__.upper())

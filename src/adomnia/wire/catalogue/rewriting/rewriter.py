@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from sqlglot import exp
 
-from adomnia.wire.catalogue.builder import SCHEMAS, Built
+from adomnia.wire.catalogue.builder import BuiltCatalogue
 from adomnia.wire.catalogue.errors import undefined_function, undefined_table
 from adomnia.wire.catalogue.macros import EMULATED, TABLE_MACROS
 from adomnia.wire.catalogue.relations import STANDARD, SYSTEM_COLUMNS
@@ -70,13 +70,17 @@ def _require_standard(schema: str, function: exp.Func) -> None:
         raise undefined_function(f"{schema}.{name_of(function)}()")
 
 
-def rewrite(tree: exp.Query, built: Built, setter: Setter) -> Columns:
+def rewrite(tree: exp.Query, built: BuiltCatalogue, setter: Setter) -> Columns:
     """Change a prepared tree to DuckDB's; its columns, as PostgreSQL would describe them."""
     shape = Shape(tree, built.relations)
     columns = shape.columns()
-    said = {id(node): shape.type_of(node.this) for node in tree.find_all(exp.Cast, exp.Bracket)}
-    said |= {id(node): shape.type_of(node.expressions[0]) for node in _type_dependent(tree)}
-    rewriter = _Rewriter(built, shape, said, setter)
+    operand_types = {
+        id(node): shape.type_of(node.this) for node in tree.find_all(exp.Cast, exp.Bracket)
+    }
+    operand_types |= {
+        id(node): shape.type_of(node.expressions[0]) for node in _type_dependent(tree)
+    }
+    rewriter = _Rewriter(built, shape, operand_types, setter)
     for node in _upwards(tree):
         rewriter.step(node)
     for each in tree.find_all(exp.CTE):
@@ -98,17 +102,26 @@ def _operator(node: exp.Operator) -> exp.Expr:
     if written not in OPERATORS:
         raise undefined_function(f"operator {written}")
     kind, negated = OPERATORS[written]
-    made = exp.Paren(this=kind(this=node.this, expression=node.expression))
-    return exp.Not(this=made) if negated else made
+    compared = exp.Paren(this=kind(this=node.this, expression=node.expression))
+    return exp.Not(this=compared) if negated else compared
 
 
 class _Rewriter:
     """One pass over one tree, from the leaves up."""
 
     def __init__(
-        self, built: Built, shape: Shape, said: dict[int, str | None], setter: Setter
+        self,
+        built: BuiltCatalogue,
+        shape: Shape,
+        operand_types: dict[int, str | None],
+        setter: Setter,
     ) -> None:
-        self.built, self.shape, self.said, self.setter = built, shape, said, setter
+        self.built, self.shape, self.operand_types, self.setter = (
+            built,
+            shape,
+            operand_types,
+            setter,
+        )
         self.whole = {id(node) for node in shape.tree.find_all(exp.Div) if _is_whole(node, shape)}
         self.sources = {
             id(column): shape.source(column)
@@ -124,8 +137,8 @@ class _Rewriter:
             case exp.Column():
                 self._column(node)
             case exp.Cast():
-                said = self.said.get(id(node))
-                node.replace(rewritten_cast(node, said, self.built))
+                kind = self.operand_types.get(id(node))
+                node.replace(rewritten_cast(node, kind, self.built))
             case exp.Bracket():
                 self._bracket(node)
             case exp.Like() | exp.ILike() if not isinstance(node.parent, exp.Escape):
@@ -148,9 +161,9 @@ class _Rewriter:
             place = exp.Table(this=_with(node.name))
         else:
             relation = relation_of(node, self.built.relations)
-            if relation is None or (relation.schema, relation.name) == self.built.private:
+            if relation is None or (relation.schema, relation.name) == self.built.hidden:
                 raise undefined_table(f"{node.db}.{node.name}" if node.db else node.name)
-            schema = exp.to_identifier(SCHEMAS[relation.schema], quoted=True)
+            schema = exp.to_identifier(self.built.schemas[relation.schema], quoted=True)
             place = exp.Table(this=exp.to_identifier(relation.name, quoted=True), db=schema)
         place.set("alias", alias or exp.TableAlias(this=exp.to_identifier(node.name, quoted=True)))
         place.set("joins", node.args.get("joins"))
@@ -170,7 +183,7 @@ class _Rewriter:
 
     def _bracket(self, node: exp.Bracket) -> None:
         """Vectors count from nought where arrays count from one."""
-        if self.said.get(id(node)) in VECTORS:
+        if self.operand_types.get(id(node)) in VECTORS:
             moved = [exp.Add(this=each, expression=exp.Literal.number(1))
                      for each in node.expressions]  # fmt: skip
             node.set("expressions", moved)
@@ -193,9 +206,9 @@ class _Rewriter:
         elif name == "set_config":
             node.replace(self._set(arguments))
         elif name == "pg_typeof":
-            said = self.said.get(id(node)) or "text"
-            node.replace(exp.Literal.string(DISPLAY.get(canonical(said), said)))
-        elif name == "generate_subscripts" and self.said.get(id(node)) in VECTORS:
+            kind = self.operand_types.get(id(node)) or "text"
+            node.replace(exp.Literal.string(DISPLAY.get(canonical(kind), kind)))
+        elif name == "generate_subscripts" and self.operand_types.get(id(node)) in VECTORS:
             whole = exp.Anonymous(this=name, expressions=arguments)
             node.replace(exp.Sub(this=whole, expression=exp.Literal.number(1)))
         elif name in EMULATED:
@@ -275,7 +288,7 @@ def _format(arguments: list[exp.Expr]) -> exp.Expr:
     if not arguments or not isinstance(arguments[0], exp.Literal):
         raise undefined_function("format() of anything but a fixed text")
     rest = iter(arguments[1:])
-    made: exp.Expr = exp.Literal.string("")
+    joined: exp.Expr = exp.Literal.string("")
     for piece in re.split(r"(%[sIL%])", arguments[0].name):
         if piece in ("%s", "%I", "%L"):
             value = next(rest, exp.null())
@@ -283,5 +296,5 @@ def _format(arguments: list[exp.Expr]) -> exp.Expr:
             part = call(quote, value) if quote else cast_to(value, "text")
         else:
             part = exp.Literal.string(piece.replace("%%", "%"))
-        made = exp.DPipe(this=made, expression=part)
-    return exp.Paren(this=made)
+        joined = exp.DPipe(this=joined, expression=part)
+    return exp.Paren(this=joined)

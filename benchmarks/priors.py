@@ -23,12 +23,12 @@ import numpy as np
 import readme
 from scipy import sparse
 
-from adomnia.priors.bound import Bound
-from adomnia.priors.effort import STEPS, Effort
-from adomnia.priors.lattice import graver
-from adomnia.priors.moves.solve import solve
-from adomnia.priors.shapes import chain, margins
-from adomnia.priors.system import System
+from adomnia.priors.solver.bound import Bound
+from adomnia.priors.solver.effort import STEPS, Effort
+from adomnia.priors.solver.induced_sensitivity import solve
+from adomnia.priors.solver.lattice import graver
+from adomnia.priors.solver.shapes import chain, margins
+from adomnia.priors.solver.system import System
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from scipy.integrate import quad
 from adomnia.audit.exact_releases.prior_leak import chain_leak
 from adomnia.mechanisms.noise.laplace import sample
 from adomnia.present.drawing.plot import Plot, Series, draw
-from adomnia.priors.moves.solve import solve
-from adomnia.priors.shapes import margins
-from adomnia.priors.system import System
+from adomnia.priors.solver.induced_sensitivity import solve
+from adomnia.priors.solver.shapes import margins
+from adomnia.priors.solver.system import System
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
 from experiments.front import Front
 from experiments.measured import Measured, mean, share

@@ -13,9 +13,9 @@ from seeded import DictatedBits, SeededBits
 
 from adomnia.mechanisms.noise.conditioned import _Sampler, add_conditioned, sample
 from adomnia.mechanisms.noise.exponential import enclose
-from adomnia.priors.asking.grouped import weigh
-from adomnia.priors.asking.inside import spread
-from adomnia.priors.shapes import margins
+from adomnia.priors.solver.shapes import margins
+from adomnia.priors.strategy.groups import weigh
+from adomnia.priors.strategy.kernel_noise import spread
 from adomnia.schema.sealed import Sealed
 
 

@@ -10,9 +10,9 @@ from scipy import sparse
 from seeded import SeededBits
 
 from adomnia.mechanisms.noise.conditioned import add_conditioned
-from adomnia.priors.asking.strategy import choose
-from adomnia.priors.shapes import margins
-from adomnia.priors.system import System
+from adomnia.priors.solver.shapes import margins
+from adomnia.priors.solver.system import System
+from adomnia.priors.strategy.choice import choose
 from adomnia.schema.sealed import Sealed
 
 

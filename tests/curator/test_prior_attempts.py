@@ -26,10 +26,10 @@ from adomnia.curator.planning.strategy import Derived
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
 from adomnia.mechanisms.measurement_mechanisms import Measuring
 from adomnia.mechanisms.tables.consistent import distances, unit
-from adomnia.priors.effort import Effort
-from adomnia.priors.lattice import graver
-from adomnia.priors.moves.solve import solve
-from adomnia.priors.system import System
+from adomnia.priors.solver.effort import Effort
+from adomnia.priors.solver.induced_sensitivity import solve
+from adomnia.priors.solver.lattice import graver
+from adomnia.priors.solver.system import System
 from adomnia.privacy.events import loss
 from adomnia.queries.grouping import axes
 from adomnia.queries.measurement import Counts, Measurement, Sum

@@ -1,6 +1,6 @@
 """Random small systems with values: their tables, contradictions, ranges and what is determined.
 
-Held against the listing of all tables in `tests/priors/literal.py`.
+Held against the listing of all tables in `tests/priors/solver/literal.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from literal import Public, length, tables
 from oracles import graver
 from released import case
 
-from adomnia.priors.tables import fibre
+from adomnia.priors.solver.tables import fibre
 
 
 def systems(seeds: range) -> list[Public]:

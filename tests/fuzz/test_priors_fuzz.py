@@ -22,9 +22,9 @@ from oracles import PROGRAM, vectors
 from oracles import graver as outside
 from released import Case, case, large_case, mixed_case
 
-from adomnia.priors.effort import STEPS, Effort
-from adomnia.priors.lattice import graver
-from adomnia.priors.moves.solve import solve
+from adomnia.priors.solver.effort import STEPS, Effort
+from adomnia.priors.solver.induced_sensitivity import solve
+from adomnia.priors.solver.lattice import graver
 
 
 @dataclass

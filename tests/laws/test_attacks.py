@@ -44,7 +44,7 @@ from adomnia.audit import (
 )
 from adomnia.audit.registry import OWN
 from adomnia.errors import BudgetError, NotAllowedError
-from adomnia.priors.system import System
+from adomnia.priors.solver.system import System
 from tests.laws.attack_laws import (
     LAWS,
     Case,

@@ -13,7 +13,7 @@ from examined import system_of
 from literal import Public, tables
 from shaped import margins, sides
 
-from adomnia.priors.tables.fibre import Contradiction, check
+from adomnia.priors.solver.tables.fibre import Contradiction, check
 
 CONTRADICTIONS = {
     "a total and its parts": ([[1, 1, 1], [1, 1, 0], [0, 0, 1]], [5, 2, 2], {0, 1, 2}),

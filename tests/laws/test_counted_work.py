@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adomnia.priors.asking.project import project
-from adomnia.priors.effort import Effort
-from adomnia.priors.lattice.graver import TooLarge, basis
-from adomnia.priors.moves.solve import solve
-from adomnia.priors.shapes import margins
-from adomnia.priors.system import System
-from adomnia.priors.tables.fibre import determined
+from adomnia.priors.solver.effort import Effort
+from adomnia.priors.solver.induced_sensitivity import solve
+from adomnia.priors.solver.lattice.graver import TooLarge, basis
+from adomnia.priors.solver.shapes import margins
+from adomnia.priors.solver.system import System
+from adomnia.priors.solver.tables.fibre import determined
+from adomnia.priors.solver.tables.projection import project
 
 PAIRS = [(0, 1), (1, 2), (0, 2)]
 CLOCKS = ("monotonic", "perf_counter", "time", "process_time", "thread_time")

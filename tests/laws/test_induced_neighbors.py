@@ -1,7 +1,7 @@
 """The law of induced neighbours: after exact releases, no neighbours differ by more than is said.
 
 Each case is one whose sensitivity is known by a proof or by listing all tables (Definition 4.4
-taken word for word, `tests/priors/literal.py`), and the solver must say the same number, with a
+taken word for word, `tests/priors/solver/literal.py`), and the solver must say the same number, with a
 witness that is a difference of two neighbours.
 """
 
@@ -21,8 +21,8 @@ from literal import Public, neighbor_differences, sensitivity
 from oracles import PROGRAM, enough, possible_steps
 from shaped import cells, chain, margins, sides
 
-from adomnia.priors import shapes
-from adomnia.priors.lattice import graver
+from adomnia.priors.solver import shapes
+from adomnia.priors.solver.lattice import graver
 
 needs_4ti2 = pytest.mark.skipif(not PROGRAM, reason="4ti2-graver is not installed")
 

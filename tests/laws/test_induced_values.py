@@ -13,7 +13,7 @@ from examined import complaints, examined, holds, system_of, truth
 from literal import Public, neighbor_differences, sensitivity
 from shaped import cells, chain, margins, sides
 
-from adomnia.priors.moves.solve import solve
+from adomnia.priors.solver.induced_sensitivity import solve
 
 # Values that are given
 

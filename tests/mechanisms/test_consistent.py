@@ -12,9 +12,9 @@ from seeded import SeededBits
 from test_consistent_law import differences, fibre, law, margins, neighbors
 
 from adomnia.mechanisms.tables.consistent import choose_table, distances, unit
-from adomnia.priors.lattice.graver import basis
-from adomnia.priors.system import System
-from adomnia.priors.tables.fibre import tables
+from adomnia.priors.solver.lattice.graver import basis
+from adomnia.priors.solver.system import System
+from adomnia.priors.solver.tables.fibre import tables
 from adomnia.schema.sealed import Sealed
 
 

@@ -11,9 +11,9 @@ import pytest
 from test_chi_squared import MARGINS, longest, weights
 
 from adomnia.priors.chi_squared import root, square, square_known
-from adomnia.priors.effort import STEPS, Effort
-from adomnia.priors.shapes import margins as marginal_rows
-from adomnia.priors.system import System
+from adomnia.priors.solver.effort import STEPS, Effort
+from adomnia.priors.solver.shapes import margins as marginal_rows
+from adomnia.priors.solver.system import System
 
 KAPPA = Fraction(1, 2)
 

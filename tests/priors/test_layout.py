@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from adomnia.errors import NotAllowedError, QuestionError
-from adomnia.priors.known import Known, Published
-from adomnia.priors.lattice import graver
 from adomnia.priors.layout import lay_out
+from adomnia.priors.prior_knowledge import PriorKnowledge, Published
 from adomnia.priors.sensitivity import refuse_hopeless, sensitivity
+from adomnia.priors.solver.lattice import graver
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.sensitivity import Sensitivity, Setting
 from adomnia.queries.expression import Column, Expr
@@ -89,7 +89,7 @@ def matrix(measurement: Measurement, where: Expr | None, keys: tuple[Expr, ...],
     return found
 
 
-def truth(known: Known, asked: np.ndarray, listed: list[dict[str, Any]], norm: int) -> int:
+def truth(known: PriorKnowledge, asked: np.ndarray, listed: list[dict[str, Any]], norm: int) -> int:
     """The largest change over the Graver basis of rows taken one by one."""
     parts = [matrix(p.measurements[0], p.where, p.keys, listed) for p in known.published]
     if known.total:
@@ -112,7 +112,7 @@ RELEASES = some.builds(
     some.sampled_from((Counts((None,)), Counts((OLD,)), Sum(AGE))),
 )
 KNOWN = some.builds(
-    Known,
+    PriorKnowledge,
     some.lists(RELEASES, min_size=1, max_size=2).map(tuple),
     some.sampled_from((frozenset(), frozenset({"sex"}))),
     some.booleans(),
@@ -126,7 +126,7 @@ MEASURED = some.sampled_from((
 @settings(max_examples=60, deadline=None)
 @given(KNOWN, MEASURED, some.sampled_from(CONDITIONS), some.sampled_from(KEYS[:4]))
 def test_the_bound_is_never_below_rows_taken_one_by_one(
-    known: Known, measurement: Measurement, where: Expr | None, keys: tuple[Expr, ...]
+    known: PriorKnowledge, measurement: Measurement, where: Expr | None, keys: tuple[Expr, ...]
 ) -> None:
     listed = rows(known.nullable)
     asked = matrix(measurement, where, keys, listed)
@@ -141,7 +141,7 @@ def test_the_bound_is_never_below_rows_taken_one_by_one(
 @settings(max_examples=30, deadline=None)
 @given(KNOWN, some.sampled_from(CONDITIONS), some.sampled_from(KEYS[:2]))
 def test_distinct_values_and_quantiles_are_bounded_by_rows_that_move(
-    known: Known, where: Expr | None, keys: tuple[Expr, ...]
+    known: PriorKnowledge, where: Expr | None, keys: tuple[Expr, ...]
 ) -> None:
     listed = rows(known.nullable)
     apart = np.vstack([
@@ -155,10 +155,10 @@ def test_distinct_values_and_quantiles_are_bounded_by_rows_that_move(
     assert sensitivity(share, setting, Neighbors(), known).l1 >= 3 * moved
 
 
-def margins_known(sizes: int) -> tuple[Known, Column, Column]:
+def margins_known(sizes: int) -> tuple[PriorKnowledge, Column, Column]:
     a, b = Column("a", Number(1, sizes)), Column("b", Number(1, sizes))
     parts = tuple(published(None, (key,), Counts((None,))) for key in (a, b))
-    return Known(parts), a, b
+    return PriorKnowledge(parts), a, b
 
 
 def test_row_and_column_sums() -> None:
@@ -180,14 +180,14 @@ def test_what_is_public_does_not_move() -> None:
     assert sensitivity(Counts((None,)), Setting(None, (a,)), Neighbors(), known).l1 == 0
 
 
-def histograms(*sizes: int) -> tuple[Known, list[Column]]:
+def histograms(*sizes: int) -> tuple[PriorKnowledge, list[Column]]:
     columns = [Column(f"c{i}", Number(1, size)) for i, size in enumerate(sizes)]
-    return Known(tuple(published(None, (c,), Counts((None,))) for c in columns)), columns
+    return PriorKnowledge(tuple(published(None, (c,), Counts((None,))) for c in columns)), columns
 
 
 def test_a_universe_leaves_other_columns_out() -> None:
     known, columns = histograms(2, 5, 4)
-    narrow = Known(known.published, universe=("c0", "c1"))
+    narrow = PriorKnowledge(known.published, universe=("c0", "c1"))
     two = Setting(None, tuple(columns[:2]))
     assert sensitivity(Counts((None,)), two, Neighbors(), narrow).l1 == 4
     assert sensitivity(Counts((None,)), two, Neighbors(), known).l1 > 4
@@ -197,7 +197,7 @@ def test_a_universe_leaves_other_columns_out() -> None:
 
 def test_a_universe_must_be_closed() -> None:
     columns = [Column(f"c{i}", Number(1, 3)) for i in range(3)]
-    tied = Known(
+    tied = PriorKnowledge(
         tuple(published(None, (columns[i], columns[2]), Counts((None,))) for i in (0, 1)),
         universe=("c0", "c1"),
     )
@@ -207,14 +207,14 @@ def test_a_universe_must_be_closed() -> None:
 
 def test_a_total_from_outside_the_universe_stays_public() -> None:
     inside, outside = Column("c0", Number(1, 3)), Column("c1", Number(1, 3))
-    known = Known((published(None, (outside,), Counts((None,))),), universe=("c0",))
+    known = PriorKnowledge((published(None, (outside,), Counts((None,))),), universe=("c0",))
     found = sensitivity(Counts((None,)), Setting(None, (inside,)), Neighbors(), known)
     assert found.l1 == 2  # with nothing public it is 1
 
 
 def test_max_group_bounds_how_many_move() -> None:
     known, columns = histograms(2, 10, 5, 4)
-    grouped = Known(known.published, max_group=3)
+    grouped = PriorKnowledge(known.published, max_group=3)
     setting = Setting(None, tuple(columns[:2]))
     found = sensitivity(Counts((None,)), setting, Neighbors(), grouped)
     assert found.l1 <= 6
@@ -230,6 +230,6 @@ def test_a_hopeless_bound_is_refused_with_its_number() -> None:
 
 def test_too_many_cells_are_refused() -> None:
     wide = [Column(f"w{i}", Number(1, 100)) for i in range(4)]
-    known = Known((published(None, (wide[0],), Counts((None,))),))
+    known = PriorKnowledge((published(None, (wide[0],), Counts((None,))),))
     with pytest.raises(QuestionError, match="too many"):
         lay_out(known, Counts((None,)), None, tuple(wide))

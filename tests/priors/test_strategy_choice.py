@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adomnia.priors.asking.strategy import candidates, choose, expected_error
-from adomnia.priors.bound import Bound
-from adomnia.priors.lattice.kernel import kernel
-from adomnia.priors.shapes import chain, margins
-from adomnia.priors.system import System
+from adomnia.priors.solver.bound import Bound
+from adomnia.priors.solver.lattice.kernel import kernel
+from adomnia.priors.solver.shapes import chain, margins
+from adomnia.priors.solver.system import System
+from adomnia.priors.strategy.choice import candidates, choose, expected_error
 
 ONE = Fraction(1)
 

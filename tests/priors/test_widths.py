@@ -9,10 +9,10 @@ import pytest
 from scipy import sparse
 
 from adomnia.mechanisms.noise.conditioned import sample
-from adomnia.priors.asking.grouped import widths
-from adomnia.priors.asking.strategy import candidates
-from adomnia.priors.shapes import margins
-from adomnia.priors.system import System
+from adomnia.priors.solver.shapes import margins
+from adomnia.priors.solver.system import System
+from adomnia.priors.strategy.choice import candidates
+from adomnia.priors.strategy.groups import widths
 
 
 @pytest.mark.parametrize("shape", [(2, 6), (3, 3)])

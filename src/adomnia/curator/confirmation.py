@@ -10,7 +10,7 @@ from adomnia.curator.exact_releases.prior import Prior, bind_prior
 from adomnia.curator.table_backend import TableBackend
 from adomnia.engines.engine import Engine, Request
 from adomnia.mechanisms.agreement import agrees
-from adomnia.priors.known import Known, Published
+from adomnia.priors.prior_knowledge import Known, Published
 from adomnia.privacy.contribution import ROWS, Setting
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.proposal import contribution_of

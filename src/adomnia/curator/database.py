@@ -36,7 +36,7 @@ from adomnia.queries.question import Question
 from adomnia.schema.table import Table
 
 if TYPE_CHECKING:
-    from adomnia.priors.system import System
+    from adomnia.priors.solver.system import System
 
 __all__ = ["CURATOR", "Database", "confirmed_policy", "open_database"]
 

@@ -11,7 +11,7 @@ from adomnia.errors import AdomniaError, QuestionError
 from adomnia.queries.measurement import Counts
 
 if TYPE_CHECKING:
-    from adomnia.priors.system import System
+    from adomnia.priors.solver.system import System
 
 __all__ = ["DeterminedCells", "exposure", "public_cells"]
 
@@ -37,7 +37,7 @@ class DeterminedCells:
 def exposure(desk: TableBackend) -> DeterminedCells:
     """What is public by now; reads the ledger, not the data."""
     from adomnia.priors.layout import lay_out  # noqa: PLC0415
-    from adomnia.priors.tables.fibre import determined  # noqa: PLC0415 (needs SciPy: slow to import)
+    from adomnia.priors.solver.tables.fibre import determined  # noqa: PLC0415 (needs SciPy: slow to import)
 
     kept = (entry for entry in desk.journal.entries(bodies=()) if entry.kind == "prior")
     entries = [entry for entry in kept if "sql" in entry.head["published"]]
@@ -72,7 +72,7 @@ def public_cells(desk: TableBackend) -> tuple[System, Fraction]:
     from scipy import sparse  # noqa: PLC0415 (slow to import)
 
     from adomnia.priors.layout import lay_out  # noqa: PLC0415
-    from adomnia.priors.moves.solve import solve  # noqa: PLC0415
+    from adomnia.priors.solver.induced_sensitivity import solve  # noqa: PLC0415
 
     known = desk.public()[1]
     if not known:

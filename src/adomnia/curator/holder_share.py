@@ -9,7 +9,7 @@ from adomnia.curator.session import Session
 from adomnia.curator.spend import Paid, Use, spend
 from adomnia.errors import BudgetError, NotAllowedError
 from adomnia.mechanisms.masked_share import MaskedShare
-from adomnia.priors.known import Known
+from adomnia.priors.prior_knowledge import Known
 from adomnia.privacy.events import loss
 
 __all__ = ["check_budget", "contribute", "exact_releases", "refuse_known"]

@@ -20,7 +20,7 @@ from adomnia.errors import PolicyError
 from adomnia.ledger.reserve import Budgets
 from adomnia.mechanisms.mechanism import Mechanism, Releasing
 from adomnia.policy.policy import Policy, line_of
-from adomnia.priors.known import Known
+from adomnia.priors.prior_knowledge import Known
 from adomnia.privacy.premises import Facts
 from adomnia.privacy.reads import Reads
 from adomnia.queries.question import Question

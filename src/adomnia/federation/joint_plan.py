@@ -17,7 +17,7 @@ from adomnia.errors import QuestionError
 from adomnia.mechanisms.noise.shares import WIDEST
 from adomnia.policy.policy import Policy, refuse_free_lunch
 from adomnia.policy.promise import Promise
-from adomnia.priors.known import Known
+from adomnia.priors.prior_knowledge import Known
 from adomnia.privacy.events import Free
 from adomnia.queries.canonical import digest
 from adomnia.queries.grouping import cell_count

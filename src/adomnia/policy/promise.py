@@ -1,7 +1,7 @@
 """The promise that a use was priced under, as the ledger records it, and how far another one goes.
 
 A use that is private under one promise is private under another one in as many steps as it
-takes to go there by the first (`known.md`, claim 5).
+takes to go there by the first (`prior_knowledge.md`, claim 5).
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adomnia.errors import QuestionError
-from adomnia.priors.effort import Effort
-from adomnia.priors.moves.solve import solve
-from adomnia.priors.system import System
+from adomnia.priors.solver.effort import Effort
+from adomnia.priors.solver.induced_sensitivity import solve
+from adomnia.priors.solver.system import System
 
 __all__ = ["Margins", "Root", "choose_kappa", "p_value", "root", "square", "square_known"]
 

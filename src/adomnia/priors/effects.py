@@ -1,4 +1,4 @@
-"""What a row adds to a measurement, cell by cell (`known.md`, claim 2).
+"""What a row adds to a measurement, cell by cell (`prior_knowledge.md`, claim 2).
 
 Measurements of numbers get a cell for each extreme that a row of the class can add.
 """
@@ -12,8 +12,8 @@ from math import comb
 
 import numpy as np
 
-from adomnia.priors.known import Known
-from adomnia.priors.reader import Integers, Reader
+from adomnia.priors.prior_knowledge import PriorKnowledge
+from adomnia.priors.reader import ClassReader, Integers
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.measurement import Counts, Measurement, Moments, Sum, number, unit_of, width_of
 from adomnia.queries.patterns import names
@@ -38,8 +38,8 @@ class Effects:
 
 def effects(
     measurement: Measurement,
-    known: Known,
-    reader: Reader,
+    known: PriorKnowledge,
+    reader: ClassReader,
     where: Expr | None,
     keys: tuple[Expr, ...],
 ) -> Effects:
@@ -88,7 +88,7 @@ def _is_modest(measurement: Measurement) -> bool:
     return max(abs(spread.low), abs(spread.high), spread.width**2) <= MODEST
 
 
-def _contributions(measurement: Measurement, reader: Reader) -> list[Integers]:
+def _contributions(measurement: Measurement, reader: ClassReader) -> list[Integers]:
     """What a row of each class adds to each component of a sum or of moments."""
     assert isinstance(measurement, Sum | Moments)
     argument, spread = measurement.argument, number(measurement.argument)
@@ -109,7 +109,7 @@ def _contributions(measurement: Measurement, reader: Reader) -> list[Integers]:
 
 
 def _corners(
-    measurement: Measurement, known: Known, reader: Reader
+    measurement: Measurement, known: PriorKnowledge, reader: ClassReader
 ) -> tuple[list[tuple[int, ...]], bool, int]:
     """What one row can add to its cell: corners, whether each is some row's, and their unit.
 

@@ -1,4 +1,4 @@
-"""The layout: what is public and what is asked, as integer matrices over cells (`known.md`).
+"""The layout: what is public and what is asked, as integer matrices over cells (`prior_knowledge.md`).
 
 A cell is a class of rows that neither the releases nor the question can tell apart.
 """
@@ -14,10 +14,10 @@ from scipy import sparse
 
 from adomnia.errors import QuestionError
 from adomnia.priors.effects import effects, is_read
-from adomnia.priors.known import Known
-from adomnia.priors.reader import Features, Integers, Reader, condition, labels
-from adomnia.priors.released import counts_rows, released_rows
-from adomnia.priors.system import System
+from adomnia.priors.prior_knowledge import PriorKnowledge
+from adomnia.priors.reader import ClassReader, Features, Integers, condition, labels
+from adomnia.priors.release_rows import counts_rows, released_rows
+from adomnia.priors.solver.system import System
 from adomnia.queries.classes import Classes, classes
 from adomnia.queries.expression import Expr
 from adomnia.queries.measurement import Counts, Measurement
@@ -57,7 +57,7 @@ class Layout:
 
 
 def lay_out(
-    known: Known, measurement: Measurement, where: Expr | None, keys: tuple[Expr, ...]
+    known: PriorKnowledge, measurement: Measurement, where: Expr | None, keys: tuple[Expr, ...]
 ) -> Layout:
     """The releases and the question over the cells that they tell apart."""
     public = known.within_universe()
@@ -73,7 +73,7 @@ def lay_out(
             "the columns that are public and those that are asked have too many values together",
             "ask with fewer columns, or coarser: CASE or ranges in place of single values",
         )
-    reader = Reader(features, found)
+    reader = ClassReader(features, found)
     rows, values, named = released_rows(public, reader)
     added = effects(measurement, known, reader, where, keys)
     system = System.of(
@@ -102,7 +102,7 @@ def _owned(rows: Any, owner: Integers, outside: bool) -> Any:
     return sparse.csc_array(sparse.hstack([found, total]), dtype=np.int64)
 
 
-def _check_universe(known: Known, read: frozenset[str]) -> None:
+def _check_universe(known: PriorKnowledge, read: frozenset[str]) -> None:
     if known.universe is None or read <= frozenset(known.universe):
         return
     raise QuestionError(

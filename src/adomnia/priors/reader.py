@@ -15,7 +15,7 @@ from adomnia.queries.grouping import axes
 from adomnia.queries.operations import call
 from adomnia.queries.ranges import Truth, show
 
-__all__ = ["Features", "Integers", "Reader", "condition", "labels"]
+__all__ = ["ClassReader", "Features", "Integers", "condition", "labels"]
 
 Integers = NDArray[np.int64]
 
@@ -32,7 +32,7 @@ class Features:
         return cls(tuple(dict.fromkeys(expr for expr in exprs if expr is not None)))
 
 
-class Reader:
+class ClassReader:
     """Reads where classes fall in a grid of keys, and which conditions they meet."""
 
     def __init__(self, features: Features, found: Classes) -> None:

@@ -1,4 +1,4 @@
-"""Sensitivity among the tables that agree with what is already public (`known.md`)."""
+"""Sensitivity among the tables that agree with what is already public (`prior_knowledge.md`)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from adomnia.errors import NotAllowedError
-from adomnia.priors.bound import Bound, Norm
-from adomnia.priors.known import Known
+from adomnia.priors.prior_knowledge import PriorKnowledge
+from adomnia.priors.solver.bound import Bound, Norm
 from adomnia.privacy import sensitivity as plain
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.proposal import contribution_of
@@ -31,7 +31,7 @@ def sensitivity(
     measurement: Measurement,
     setting: plain.Setting,
     neighbors: Neighbors,
-    known: Known | None = None,
+    known: PriorKnowledge | None = None,
     outputs: tuple[int, ...] | None = None,
 ) -> plain.Sensitivity:
     """The sensitivity of a measurement; with nothing known it is the plain one.
@@ -50,7 +50,7 @@ def _induced(
     measurement: Measurement,
     setting: plain.Setting,
     neighbors: Neighbors,
-    known: Known,
+    known: PriorKnowledge,
     outputs: tuple[int, ...] | None,
 ) -> plain.Sensitivity:
     """The largest difference between induced neighbours, `group` of them in a row."""
@@ -74,7 +74,7 @@ def _induced(
     )
 
 
-def _is_published(measurement: Measurement, setting: plain.Setting, known: Known) -> bool:
+def _is_published(measurement: Measurement, setting: plain.Setting, known: PriorKnowledge) -> bool:
     """Whether every number that is measured was released, as it stands, over the same cells."""
     told: set[Counts | Sum] = set()
     for release in known.published:
@@ -87,9 +87,9 @@ def _is_published(measurement: Measurement, setting: plain.Setting, known: Known
     return measurement in told
 
 
-def bound(layout: Layout, norm: Norm, known: Known) -> Bound:
+def bound(layout: Layout, norm: Norm, known: PriorKnowledge) -> Bound:
     """The solver's bound, or the smaller one of a declared `max_group`; hopeless ones refused."""
-    from adomnia.priors.moves.solve import solve  # noqa: PLC0415 (needs SciPy: slow to import)
+    from adomnia.priors.solver.induced_sensitivity import solve  # noqa: PLC0415 (needs SciPy: slow to import)
 
     found = solve(layout.system, layout.asked, norm)
     if known.max_group is not None:
@@ -117,7 +117,7 @@ def _largest(layout: Layout, norm: Norm) -> int:
 
 
 def _grouped(layout: Layout, norm: Norm, most: int) -> Fraction:
-    """People who move go from one cell to another: two rows each (`known.md`, claim 4)."""
+    """People who move go from one cell to another: two rows each (`prior_knowledge.md`, claim 4)."""
     moved = 2 * most
     return Fraction(moved * _largest(layout, 1)) if norm == 1 else Fraction(
         moved**2 * _largest(layout, 2)

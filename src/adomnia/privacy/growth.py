@@ -1,6 +1,6 @@
 """Growth: what an earlier use costs where neighbours are further apart than it was priced for.
 
-The noise is what it was (`known.md`, claim 5; `promise.md`).
+The noise is what it was (`prior_knowledge.md`, claim 5; `promise.md`).
 """
 
 from __future__ import annotations

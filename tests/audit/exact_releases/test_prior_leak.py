@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from adomnia.audit.exact_releases.prior_leak import chain_leak, prior_leak
-from adomnia.priors.system import System
+from adomnia.priors.solver.system import System
 
 
 def chain(k, values=None):

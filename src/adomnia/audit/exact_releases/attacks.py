@@ -10,7 +10,7 @@ from typing import ClassVar
 from adomnia.audit.attack import CheckedOptions, option
 from adomnia.audit.exact_releases.prior_leak import prior_leak
 from adomnia.audit.finding import Finding, Rate
-from adomnia.priors.system import System
+from adomnia.priors.solver.system import System
 
 __all__ = ["ExactReleases", "PriorLeak", "accounted"]
 

@@ -12,7 +12,7 @@ from scipy import optimize
 
 from adomnia.audit.exact_releases.nearest import nearest
 from adomnia.audit.exact_releases.rebuild import ENDLESS, Move, ranges
-from adomnia.priors.system import System
+from adomnia.priors.solver.system import System
 
 __all__ = ["Exact", "determined", "draw", "exact_rows"]
 

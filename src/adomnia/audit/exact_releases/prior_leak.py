@@ -22,7 +22,7 @@ from adomnia.audit.exact_releases.nearest import nearest
 from adomnia.audit.exact_releases.rebuild import Move, Part, along, parts, rebuild
 from adomnia.audit.finding import Finding, Rate
 from adomnia.audit.interval import wilson
-from adomnia.priors.system import System
+from adomnia.priors.solver.system import System
 
 __all__ = ["chain_leak", "prior_leak"]
 

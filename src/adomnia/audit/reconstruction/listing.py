@@ -23,8 +23,8 @@ from adomnia.audit.reconstruction.published_statistics import (
     Row,
     Statement,
 )
-from adomnia.priors.lattice.points import ENDLESS, Region, tighten
-from adomnia.priors.tables import certificate
+from adomnia.priors.solver.lattice.region import ENDLESS, Region, tighten
+from adomnia.priors.solver.tables import certificate
 
 __all__ = ["Listing", "list_tables"]
 

@@ -18,9 +18,9 @@ from adomnia.audit.finding import Finding, Rate
 from adomnia.audit.reconstruction.listing import Listing, list_tables
 from adomnia.audit.reconstruction.published_statistics import Cells, Statement
 from adomnia.errors import QuestionError
-from adomnia.priors.effort import STEPS, Effort
-from adomnia.priors.system import System
-from adomnia.priors.tables.fibre import check, determined
+from adomnia.priors.solver.effort import STEPS, Effort
+from adomnia.priors.solver.system import System
+from adomnia.priors.solver.tables.fibre import check, determined
 
 __all__ = ["microdata", "shown"]
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from adomnia.errors import QuestionError
-from adomnia.priors.known import Interval, Published
+from adomnia.priors.prior_knowledge import Interval, Published
 from adomnia.queries.expression import Expr
 from adomnia.queries.grouping import axes, cell_count
 from adomnia.queries.measurement import Counts, Sum, number

@@ -16,7 +16,7 @@ from adomnia.ledger.journal import Journal
 from adomnia.ledger.prior import Price, Registered, register
 from adomnia.policy.policy import Policy, PriorSource, refuse_free_lunch
 from adomnia.policy.promise import Promise
-from adomnia.priors.known import Known
+from adomnia.priors.prior_knowledge import Known
 from adomnia.privacy import events
 from adomnia.privacy.composition import Budget
 from adomnia.queries.measurement import Counts
@@ -153,7 +153,7 @@ class PriorRegistry:
 def check_known(known: Known) -> None:
     """Refuse releases that contradict each other, naming the fewest that do."""
     from adomnia.priors.layout import lay_out  # noqa: PLC0415
-    from adomnia.priors.tables.fibre import check  # noqa: PLC0415 (needs SciPy: slow to import)
+    from adomnia.priors.solver.tables.fibre import check  # noqa: PLC0415 (needs SciPy: slow to import)
 
     check(lay_out(known, Counts((None,)), None, ()).system)
 

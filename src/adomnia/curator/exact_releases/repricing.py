@@ -1,6 +1,6 @@
 """Re-pricing: what earlier uses cost among the tables that agree with all that is public now.
 
-The noise is what it was; neighbours are further apart (`known.md`, claim 5; `promise.md`).
+The noise is what it was; neighbours are further apart (`prior_knowledge.md`, claim 5; `promise.md`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from adomnia.ledger.entry import Entry
 from adomnia.ledger.journal import Journal
 from adomnia.policy.policy import Policy
 from adomnia.policy.promise import Promise
-from adomnia.priors.known import Known
+from adomnia.priors.prior_knowledge import Known
 from adomnia.priors.sensitivity import sensitivity
 from adomnia.privacy import events
 from adomnia.privacy.contribution import Ranked

@@ -10,7 +10,7 @@ from adomnia.curator.planning.strategy import derive
 from adomnia.errors import QuestionError
 from adomnia.limits import MAX_TESTED_VALUES
 from adomnia.policy.policy import Policy
-from adomnia.priors.known import Known
+from adomnia.priors.prior_knowledge import Known
 from adomnia.queries.expression import Column
 from adomnia.queries.measurement import Counts
 from adomnia.queries.ranges import count_cells, from_domain

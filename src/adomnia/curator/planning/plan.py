@@ -29,7 +29,7 @@ from adomnia.mechanisms.measurement_mechanisms import AddedNoise, Measuring
 from adomnia.mechanisms.mechanism import Mechanism
 from adomnia.mechanisms.noisy_values import Measured
 from adomnia.policy.policy import Policy
-from adomnia.priors.known import Known
+from adomnia.priors.prior_knowledge import Known
 from adomnia.priors.sensitivity import PUBLIC, refuse_hopeless, sensitivity
 from adomnia.privacy.contribution import Contribution
 from adomnia.privacy.events import Event, Free, composed

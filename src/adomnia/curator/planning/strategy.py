@@ -1,4 +1,4 @@
-"""Derived answers: with numbers public, less is measured and the rest follows (`asking_less.md`).
+"""Derived answers: with numbers public, less is measured and the rest follows (`strategy.md`).
 
 Counts and sums are tied to each other by what was released exactly. So a part of them is
 measured, the others are derived from it and the released numbers, and all of it is moved to the
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.priors.known import Known
+from adomnia.priors.prior_knowledge import Known
 from adomnia.queries.expression import Expr
 from adomnia.queries.grouping import cell_count
 from adomnia.queries.measurement import Counts, Measurement, width_of
 
 if TYPE_CHECKING:
-    from adomnia.priors.asking.strategy import Measured
     from adomnia.priors.layout import Layout
+    from adomnia.priors.strategy.choice import Measured
 
 __all__ = ["Derived", "derive"]
 
@@ -70,7 +70,7 @@ class Derived:
         """At scale 1, how far each cell strays at each of the `LEVELS`; None for plain noise."""
         if self.measured.basis is None:
             return None
-        from adomnia.priors.asking.grouped import widths  # noqa: PLC0415 (needs SciPy: slow to import)
+        from adomnia.priors.strategy.groups import widths  # noqa: PLC0415 (needs SciPy: slow to import)
 
         shares = [(group, float(part / self.bound)) for group, part in self.groups]
         found = widths(self.measured.basis, self.measured.recover, shares, LEVELS)
@@ -103,7 +103,7 @@ class Derived:
         return all(value is not None for value in self.layout.system.values)
 
     def _project(self, rows: Any, noisy: NDArray[Any]) -> NDArray[np.int64] | None:
-        from adomnia.priors.asking.project import project  # noqa: PLC0415 (needs SciPy: slow to import)
+        from adomnia.priors.solver.tables.projection import project  # noqa: PLC0415 (needs SciPy: slow to import)
 
         return project(self.layout.system, rows, noisy.astype(np.float64))
 
@@ -129,8 +129,8 @@ def derive(
     known: Known, asked: Measurement, where: Expr | None, keys: tuple[Expr, ...], kind: str
 ) -> Derived | None:
     """The best way to learn what is asked; None where it is simply measured as it is."""
-    from adomnia.priors.asking.strategy import candidates, settled  # noqa: PLC0415
     from adomnia.priors.layout import lay_out  # noqa: PLC0415 (needs SciPy: slow to import)
+    from adomnia.priors.strategy.choice import candidates, settled  # noqa: PLC0415
 
     if known.max_group is not None:
         return None  # its bound is for the question as it stands

@@ -1,4 +1,4 @@
-"""The mechanism beside exact releases: a part is measured, the rest follows (`asking_less.md`)."""
+"""The mechanism beside exact releases: a part is measured, the rest follows (`strategy.md`)."""
 
 from __future__ import annotations
 

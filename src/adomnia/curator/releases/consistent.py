@@ -34,7 +34,7 @@ class Consistent:
     """
 
     def __init__(self, desk: TableBackend, names: tuple[str, ...]) -> None:
-        from adomnia.priors.lattice.graver import TooLarge, basis  # noqa: PLC0415 (needs SciPy)
+        from adomnia.priors.solver.lattice.graver import TooLarge, basis  # noqa: PLC0415 (needs SciPy)
 
         self._desk, self._keys = desk, _keys(desk, names)
         known = desk.public()[1]
@@ -112,7 +112,7 @@ def agreeing(
 
     None where that cannot be said, or not in time.
     """
-    from adomnia.priors.asking.project import project  # noqa: PLC0415 (needs SciPy: slow to import)
+    from adomnia.priors.solver.tables.projection import project  # noqa: PLC0415 (needs SciPy: slow to import)
 
     keys = _keys(desk, names)
     if table.size > MOST_CELLS:
@@ -136,7 +136,7 @@ def _layout(desk: TableBackend, keys: tuple[Column, ...]) -> Any:
 
 
 def _tables(system: Any) -> NDArray[np.int64]:
-    from adomnia.priors.tables.fibre import tables  # noqa: PLC0415 (needs SciPy: slow to import)
+    from adomnia.priors.solver.tables.fibre import tables  # noqa: PLC0415 (needs SciPy: slow to import)
 
     return tables(system, MAX_CONSISTENT_TABLES)
 

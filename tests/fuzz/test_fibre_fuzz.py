@@ -13,13 +13,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "priors"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "priors" / "solver"))
 from examined import system_of
 from literal import Public, length, tables
 from oracles import graver
 from released import case
 
+from adomnia.priors.solver.errors import Contradiction
 from adomnia.priors.solver.tables import fibre
+from adomnia.priors.solver.tables.contradiction import check
 
 
 def systems(seeds: range) -> list[Public]:
@@ -54,10 +56,10 @@ def only(public: Public, rows) -> Public:
     return Public.of(public.rows[rows][:, seen], [public.values[row] for row in rows])
 
 
-def contradiction(public: Public) -> fibre.Contradiction | None:
+def contradiction(public: Public) -> Contradiction | None:
     try:
-        fibre.check(system_of(public))
-    except fibre.Contradiction as found:
+        check(system_of(public))
+    except Contradiction as found:
         return found
     return None
 

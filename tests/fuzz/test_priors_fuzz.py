@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "priors"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "priors" / "solver"))
 from examined import complaints, is_rounded, system_of, truth
 from literal import tables
 from oracles import PROGRAM, vectors
@@ -23,6 +23,7 @@ from oracles import graver as outside
 from released import Case, case, large_case, mixed_case
 
 from adomnia.priors.solver.effort import STEPS, Effort
+from adomnia.priors.solver.errors import TooLarge
 from adomnia.priors.solver.induced_sensitivity import solve
 from adomnia.priors.solver.lattice import graver
 
@@ -66,7 +67,7 @@ def no_graver(monkeypatch):
     """Every Graver basis is too large, as in large systems: only other arguments are left."""
 
     def refuse(*_args, **_options):
-        raise graver.TooLarge("refused by the test")
+        raise TooLarge("refused by the test")
 
     monkeypatch.setattr(graver, "basis", refuse)
 

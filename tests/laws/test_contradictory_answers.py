@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "priors"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "priors" / "solver"))
 from examined import system_of
 from literal import Public, tables
 from shaped import margins, sides
 
-from adomnia.priors.solver.tables.fibre import Contradiction, check
+from adomnia.priors.solver.errors import Contradiction
+from adomnia.priors.solver.tables.contradiction import check
 
 CONTRADICTIONS = {
     "a total and its parts": ([[1, 1, 1], [1, 1, 0], [0, 0, 1]], [5, 2, 2], {0, 1, 2}),

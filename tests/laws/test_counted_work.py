@@ -9,8 +9,9 @@ import pytest
 from scipy import sparse
 
 from adomnia.priors.solver.effort import Effort
+from adomnia.priors.solver.errors import TooLarge
 from adomnia.priors.solver.induced_sensitivity import solve
-from adomnia.priors.solver.lattice.graver import TooLarge, basis
+from adomnia.priors.solver.lattice.graver import basis
 from adomnia.priors.solver.shapes import margins
 from adomnia.priors.solver.system import System
 from adomnia.priors.solver.tables.fibre import determined

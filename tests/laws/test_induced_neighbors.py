@@ -1,8 +1,8 @@
 """The law of induced neighbours: after exact releases, no neighbours differ by more than is said.
 
 Each case is one whose sensitivity is known by a proof or by listing all tables (Definition 4.4
-taken word for word, `tests/priors/solver/literal.py`), and the solver must say the same number, with a
-witness that is a difference of two neighbours.
+taken word for word, `tests/priors/solver/literal.py`), and the solver must say the same number,
+with a witness that is a difference of two neighbours.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "priors"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "priors" / "solver"))
 from examined import examined, holds, truth
 from literal import Public, neighbor_differences, sensitivity
 from oracles import PROGRAM, enough, possible_steps

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "priors"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "priors" / "solver"))
 from examined import complaints, examined, holds, system_of, truth
 from literal import Public, neighbor_differences, sensitivity
 from shaped import cells, chain, margins, sides

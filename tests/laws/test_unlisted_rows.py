@@ -18,7 +18,7 @@ import adomnia
 from adomnia.curator.planning.plan import LossRequest
 from adomnia.curator.planning.strategy_noise import StrategyNoise
 from adomnia.mechanisms.unseal import unseal
-from adomnia.priors.solver.lattice.kernel import eliminate
+from adomnia.priors.solver.lattice.elimination import eliminate
 
 SEX = "SELECT sex, COUNT(*) AS n FROM t GROUP BY sex"
 QUESTIONS = (

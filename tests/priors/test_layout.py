@@ -95,6 +95,11 @@ def truth(known: PriorKnowledge, asked: np.ndarray, listed: list[dict[str, Any]]
     if known.total:
         parts.append(np.ones((1, len(listed)), np.int64))
     public = np.vstack([*parts, np.zeros((1, len(listed)), np.int64)])
+    if known.total and known.listed and not any(p.is_marginal for p in known.published):
+        # a row without a listed value is in no table: only the number of rows knows it
+        outside = np.zeros((len(public), 1), np.int64)
+        outside[len(public) - 2] = 1
+        public, asked = np.hstack([public, outside]), np.pad(asked, ((0, 0), (0, 1)))
     moved = asked @ graver.basis(public[public.any(axis=1)]).T
     sizes = np.abs(moved).sum(axis=0) if norm == 1 else (moved**2).sum(axis=0)
     return int(sizes.max(initial=0))

@@ -10,7 +10,7 @@ from adomnia.curator.exact_releases.prior import Prior, bind_prior
 from adomnia.curator.table_backend import TableBackend
 from adomnia.engines.engine import Engine, Request
 from adomnia.mechanisms.agreement import agrees
-from adomnia.priors.prior_knowledge import Known, Published
+from adomnia.priors.prior_knowledge import PriorKnowledge, Published
 from adomnia.privacy.contribution import ROWS, Setting
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.proposal import contribution_of
@@ -45,7 +45,7 @@ def check_numbers(desk: TableBackend, prior: Prior) -> str | None:
     return "these are not the numbers that the data have"
 
 
-def _wrong(engine: Engine, table: Table, known: Known, only: Expr | None) -> str | None:
+def _wrong(engine: Engine, table: Table, known: PriorKnowledge, only: Expr | None) -> str | None:
     if only is not None and not _has_rows(engine, table, call("not", only), 0):
         return "a row has no listed value of " + " or ".join(sorted(known.listed))
     for published in known.published:

@@ -9,13 +9,13 @@ from adomnia.curator.session import Session
 from adomnia.curator.spend import Paid, Use, spend
 from adomnia.errors import BudgetError, NotAllowedError
 from adomnia.mechanisms.masked_share import MaskedShare
-from adomnia.priors.prior_knowledge import Known
+from adomnia.priors.prior_knowledge import PriorKnowledge
 from adomnia.privacy.events import loss
 
 __all__ = ["check_budget", "contribute", "exact_releases", "refuse_known"]
 
 
-def exact_releases(session: Session) -> tuple[int, Known]:
+def exact_releases(session: Session) -> tuple[int, PriorKnowledge]:
     """How many statements this holder has released exactly, and what they say together."""
     return session.desk.public()
 

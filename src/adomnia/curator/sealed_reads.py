@@ -58,7 +58,7 @@ def _request(table: Table, reads: Reads) -> Request:
 
 
 def _among(reads: Reads, only: Expr | None) -> Reads:
-    """The same of no other rows; tables of a release have noise for every row (`prior_knowledge.md`)."""
+    """The same of no other rows; released tables have noise for each row (`prior_knowledge.md`)."""
     if only is None or not isinstance(reads, CellTotals | CellValues | KeyTotals):
         return reads
     where = only if reads.where is None else call("and", reads.where, only)

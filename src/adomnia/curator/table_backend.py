@@ -20,7 +20,7 @@ from adomnia.errors import PolicyError
 from adomnia.ledger.reserve import Budgets
 from adomnia.mechanisms.mechanism import Mechanism, Releasing
 from adomnia.policy.policy import Policy, line_of
-from adomnia.priors.prior_knowledge import Known
+from adomnia.priors.prior_knowledge import PriorKnowledge
 from adomnia.privacy.premises import Facts
 from adomnia.privacy.reads import Reads
 from adomnia.queries.question import Question
@@ -48,7 +48,7 @@ class TableBackend:
         self.journal = open_journal(policy)
         self._binders = lru_cache(maxsize=64)(lambda _: lru_cache(maxsize=512)(self._bound))
         self._recall = lru_cache(maxsize=RECORDS)(partial(recorded, self.journal))
-        self._public = (-1, Known())
+        self._public = (-1, PriorKnowledge())
         self.knowledge = PriorRegistry(
             policy, self.journal, self.bind, tuple(self.engine.columns()), self.edition
         )
@@ -59,7 +59,7 @@ class TableBackend:
             self.close()
             raise
 
-    def public(self) -> tuple[int, Known]:
+    def public(self) -> tuple[int, PriorKnowledge]:
         """How many exact releases there are, and what they say together."""
         priors = self.journal.account().priors
         if self._public[0] != len(priors):

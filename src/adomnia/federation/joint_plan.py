@@ -17,7 +17,7 @@ from adomnia.errors import QuestionError
 from adomnia.mechanisms.noise.shares import WIDEST
 from adomnia.policy.policy import Policy, refuse_free_lunch
 from adomnia.policy.promise import Promise
-from adomnia.priors.prior_knowledge import Known
+from adomnia.priors.prior_knowledge import PriorKnowledge
 from adomnia.privacy.events import Free
 from adomnia.queries.canonical import digest
 from adomnia.queries.grouping import cell_count
@@ -30,7 +30,11 @@ MAX_WORDS = 1 << 20
 
 
 def joint_plan(
-    question: Question, policy: Policy, epsilon: Fraction, holders: int, known: Known | None = None
+    question: Question,
+    policy: Policy,
+    epsilon: Fraction,
+    holders: int,
+    known: PriorKnowledge | None = None,
 ) -> Plan:
     """The plan of a question whose answer is a sum over so many holders; others are refused.
 

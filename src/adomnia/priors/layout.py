@@ -1,4 +1,4 @@
-"""The layout: what is public and what is asked, as integer matrices over cells (`prior_knowledge.md`).
+"""The layout: what is public and what is asked, as matrices over cells (`prior_knowledge.md`).
 
 A cell is a class of rows that neither the releases nor the question can tell apart.
 """

@@ -1,4 +1,4 @@
-"""What is already public: exact releases, and the promise that is kept after them (`prior_knowledge.md`)."""
+"""What is already public: exact releases, and the promise after them (`prior_knowledge.md`)."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class PriorKnowledge:
 
     @property
     def listed(self) -> frozenset[str]:
-        """The columns in which a row needs a listed value to be in any table (`prior_knowledge.md`)."""
+        """Columns in which a row needs a listed value to be in any table (`prior_knowledge.md`)."""
         read: frozenset[str] = frozenset().union(*(p.reads for p in self.published))
         return read - self.nullable
 

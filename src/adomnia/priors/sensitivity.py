@@ -117,7 +117,7 @@ def _largest(layout: Layout, norm: Norm) -> int:
 
 
 def _grouped(layout: Layout, norm: Norm, most: int) -> Fraction:
-    """People who move go from one cell to another: two rows each (`prior_knowledge.md`, claim 4)."""
+    """People who move go from cell to cell: two rows each (`prior_knowledge.md`, claim 4)."""
     moved = 2 * most
     return Fraction(moved * _largest(layout, 1)) if norm == 1 else Fraction(
         moved**2 * _largest(layout, 2)

@@ -8,58 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from adomnia.audit.exact_releases.lattice import components, kernel
-from adomnia.audit.exact_releases.nearest import nearest
 from adomnia.audit.exact_releases.rebuild import along, parts, rebuild
 from adomnia.audit.interval import wilson
-
-
-def rank_modulo(matrix, prime):
-    """The rank over the field of `prime` elements."""
-    left = np.array(matrix, dtype=object) % prime
-    rank = 0
-    for column in range(left.shape[1]):
-        rows = [i for i in range(rank, left.shape[0]) if left[i, column]]
-        if not rows:
-            continue
-        left[[rank, rows[0]]] = left[[rows[0], rank]]
-        left[rank] = left[rank] * pow(int(left[rank, column]), -1, prime) % prime
-        for i in range(rank + 1, left.shape[0]):
-            left[i] = (left[i] - left[i, column] * left[rank]) % prime
-        rank += 1
-    return rank
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_the_basis_spans_every_whole_change(seed):
-    """It is in the kernel, has the right rank, and stays independent modulo small primes."""
-    rng = np.random.default_rng(seed)
-    rows, cells = rng.integers(1, 5), rng.integers(2, 9)
-    matrix = (
-        rng.integers(-3, 4, (rows, cells)) if seed % 2 else 2 * rng.integers(0, 3, (rows, cells))
-    )
-    basis = kernel(sparse.csc_array(matrix)).toarray()
-    assert not (matrix @ basis).any()
-    assert basis.shape[1] == cells - np.linalg.matrix_rank(matrix)
-    assert all(rank_modulo(basis, p) == basis.shape[1] for p in (2, 3, 5, 7, 11, 13))
-
-
-def test_cells_that_cannot_change_do_not():
-    basis = kernel(sparse.csc_array(np.ones((1, 4), int)), absent=[1]).toarray()
-    assert basis.shape == (4, 2)
-    assert not basis[1].any()
-
-
-def test_nothing_is_open_where_everything_is_released():
-    basis = kernel(sparse.csc_array(np.eye(3, dtype=int)))
-    assert basis.shape == (3, 0)
-    assert components(basis) == []
-
-
-def test_two_chains_are_two_parts():
-    matrix = sparse.csc_array(np.array([[1, 1, 0, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 1, 1]]))
-    found = sorted(tuple(cells) for cells, _ in components(kernel(matrix)))
-    assert found == [(0, 1), (2, 3, 4)]
+from adomnia.priors.solver.lattice.kernel import sparse_kernel as kernel
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -105,25 +56,6 @@ def test_without_noise_the_table_is_rebuilt():
     other = truth + kernel(margins(3, 4)) @ rng.integers(-5, 6, (6, 10))
     found = parts(kernel(margins(3, 4)), rng)
     assert (rebuild(truth.astype(float), other, found) == truth).all()
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_nearest_table_is_the_nearest_of_all(seed):
-    rng = np.random.default_rng(seed)
-    matrix = margins(2, 3)
-    truth = rng.integers(0, 4, 6)
-    aim = truth + rng.laplace(0, 2, 6)
-    values = matrix @ truth
-    every = np.array(list(itertools.product(range(10), repeat=6)))
-    every = every[(every @ matrix.T.toarray() == values).all(axis=1)]
-    found = nearest(matrix, values, aim, [], 10)
-    assert found is not None
-    assert np.isclose(np.abs(found - aim).sum(), np.abs(every - aim).sum(axis=1).min())
-
-
-def test_contradicting_answers_have_no_table():
-    with pytest.raises(ValueError, match="no table"):
-        nearest(margins(2, 2), np.array([1, 1, 5, 5]), np.zeros(4), [], 10)
 
 
 def test_intervals_hold_the_mean_and_end_in_the_unit():

@@ -9,7 +9,7 @@ import pytest
 from oracles import graver
 from scipy import sparse
 
-from adomnia.priors.solver.bounds import fallback_bounds as rest
+from adomnia.priors.solver.bounds import fallback_bounds
 from adomnia.priors.solver.bounds.circuits import long_circuit
 from adomnia.priors.solver.bounds.n_fold_large import large_n_fold_bound
 from adomnia.priors.solver.effort import STEPS, Effort
@@ -52,7 +52,7 @@ def test_rows_that_cover_not_all_are_no_bricks():
 
 @pytest.mark.parametrize("norm", [1, 2])
 def test_the_large_way_is_sound_on_small_systems(norm, monkeypatch):
-    monkeypatch.setattr(rest, "ENTRIES", 0)
+    monkeypatch.setattr(fallback_bounds, "ENTRIES", 0)
     chance = np.random.default_rng(4)
     for _ in range(25):
         rows = chance.integers(0, 3, (3, 6))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from oracles import graver
 
-from adomnia.priors.solver.bounds import fallback_bounds as rest
+from adomnia.priors.solver.bounds import fallback_bounds
 from adomnia.priors.solver.effort import Effort
 from adomnia.priors.solver.induced_sensitivity import solve
 from adomnia.priors.solver.reduction import element, pairs
@@ -84,7 +84,7 @@ def test_all_values_unknown(seed):
 
 @pytest.mark.parametrize("norm", [1, 2])
 def test_without_a_list_of_moves(norm, monkeypatch):
-    monkeypatch.setattr(rest, "CELLS", 0)
+    monkeypatch.setattr(fallback_bounds, "CELLS", 0)
     chance = np.random.default_rng(9)
     for _ in range(40):
         rows = random_rows(chance)

@@ -9,20 +9,24 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.audit.exact_releases.fibre import Exact, determined, draw, exact_rows
-from adomnia.audit.exact_releases.lattice import kernel
-from adomnia.audit.exact_releases.nearest import nearest
-from adomnia.audit.exact_releases.rebuild import Move, Part, along, parts, rebuild
+from adomnia.audit.exact_releases.rebuild import Part, along, parts, rebuild
 from adomnia.audit.finding import Finding, Rate
 from adomnia.audit.interval import wilson
+from adomnia.priors.solver.effort import STEPS, Effort
+from adomnia.priors.solver.errors import Contradiction, TooLarge
+from adomnia.priors.solver.lattice.kernel import sparse_kernel
 from adomnia.priors.solver.system import System
+from adomnia.priors.solver.tables.contradiction import check
+from adomnia.priors.solver.tables.fibre import determined
+from adomnia.priors.solver.tables.projection import agrees, nearest
+from adomnia.priors.solver.tables.sampling import Move, sample
 
 __all__ = ["chain_leak", "prior_leak"]
 
@@ -32,7 +36,8 @@ REMEDY = "declare what was released exactly as [[prior]]: noise then grows with 
 AT_ONCE = 2_000_000
 POOL = 128
 PROGRAMMED = 100
-PATIENCE = 1.0
+A_SECOND = STEPS // 5
+"""Steps that are counted as a second."""
 
 
 def chain_leak(
@@ -100,29 +105,28 @@ def prior_leak(  # noqa: PLR0913, PLR0917
     _check(epsilon, trials)
     deadline = time.monotonic() + time_limit
     rng = np.random.default_rng(seed)
-    exact = exact_rows(system)
-    if table is not None and not (len(table) == exact.cells and exact.allows(np.asarray(table))):
+    exact = system.only(system.exact)  # without rounded rows, which only weakens the attacker
+    if table is not None and not (len(table) == exact.cells and agrees(exact, np.asarray(table))):
         raise ValueError("the table does not give the released values")
-    found = parts(kernel(exact.matrix, exact.forbidden), rng)
+    found = parts(sparse_kernel(exact.matrix, exact.forbidden), rng)
     scale = _sensitivity(found) if sensitivity is None else float(sensitivity)
     facts: dict[str, Any] = {
         "epsilon": epsilon,
         "cells": exact.cells,
         "dimension": sum(part.dimension for part in found),
         "parts": len(found),
-        "rounded_rows_left_out": exact.rounded,
+        "rounded_rows_left_out": len(system.values) - len(exact.values),
         "sensitivity": scale,
         "cells_without_exact_answers": -math.expm1(-epsilon / 2),
     }
     size = max(1, min(trials, POOL, AT_ONCE // exact.cells))
-    tally = _Tally()
+    tally, effort = _Tally(), Effort(int(time_limit * A_SECOND))
     try:
-        drawn = draw(exact, _everywhere(found), 2 * size, rng, deadline)
-    except TimeoutError:
+        drawn = sample(exact, _everywhere(found), 2 * size, rng, effort)
+    except TooLarge:
+        _refuse_contradictions(exact)
         return _finding(tally, facts, complete=False)
-    # A third of the time at most goes to the question what is known already.
-    early = deadline - time_limit * 2 / 3
-    known, undecided = determined(exact, _free(exact.cells, found), drawn, early)
+    known, undecided = _determined(exact, drawn, effort.part(3))
     facts |= {"determined": known, "undecided": undecided}
     # Even and odd places began differently: what is attacked tells nothing to the blind guess.
     pool = drawn[:, ::2] if table is None else np.asarray(table, np.int64)[:, None]
@@ -186,7 +190,7 @@ class _World:
     sensitivity: float | None
     pool: Integers
     centre: NDArray[np.float64]
-    exact: Exact
+    exact: System
     found: list[Part]
     deadline: float
 
@@ -229,11 +233,11 @@ def _guess(world: _World, noisy: NDArray[np.float64], truth: Integers) -> Intege
     guess = rebuild(noisy, truth, world.found, world.deadline)
     if world.exact.cells > PROGRAMMED or all(part.dimension == 1 for part in world.found):
         return guess
-    closed = sorted(world.exact.forbidden)
-    for i, values in enumerate((world.exact.matrix @ truth).T):
-        if (left := world.deadline - time.monotonic()) <= 0:
+    for i, values in enumerate((world.exact.matrix @ truth).T.tolist()):
+        if time.monotonic() > world.deadline:
             break
-        best = nearest(world.exact.matrix, values, noisy[:, i], closed, min(left, PATIENCE))
+        given = replace(world.exact, values=tuple((value, value) for value in values))
+        best = nearest(given, noisy[:, i], effort=Effort(A_SECOND))
         if best is not None:
             guess[:, i] = best
     return guess
@@ -267,12 +271,19 @@ def _everywhere(found: list[Part]) -> list[Move]:
     return [(part.cells[cells], change) for part in found for cells, change in part.moves]
 
 
-def _free(cells: int, found: list[Part]) -> NDArray[np.bool_]:
-    """The cells that some move changes."""
-    free = np.zeros(cells, bool)
-    for part in found:
-        free[part.cells] = True
-    return free
+def _refuse_contradictions(exact: System) -> None:
+    try:
+        check(exact)
+    except Contradiction:
+        message = "no table of counts gives these exact answers: check their values"
+        raise ValueError(message) from None
+
+
+def _determined(exact: System, tables: Integers, effort: Effort) -> tuple[int, int]:
+    """How many cells the exact answers determine alone, and how many were left undecided."""
+    fixed = determined(exact, effort, tables.T)
+    alike = {*np.flatnonzero((tables == tables[:, :1]).all(axis=1)).tolist()}
+    return len(fixed), len(alike - fixed.keys()) if effort.is_spent else 0
 
 
 def _sensitivity(found: list[Part]) -> float | None:

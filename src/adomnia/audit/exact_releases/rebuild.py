@@ -11,16 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from adomnia.audit.exact_releases.lattice import components
+from adomnia.priors.solver.lattice.kernel import components
+from adomnia.priors.solver.tables.sampling import ENDLESS, Move, ranges
 
-__all__ = ["ENDLESS", "Move", "Part", "along", "parts", "ranges", "rebuild"]
+__all__ = ["Part", "along", "parts", "rebuild"]
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Move = tuple[Integers, Integers]
-"""A change that no released row notices: its cells, and how many rows come to each."""
-
-ENDLESS = 2**40
 PAIRS = 1000
 SWEEPS = 3
 
@@ -110,17 +107,6 @@ def _polish(tables: Integers, noisy: Reals, moves: list[Move], deadline: float) 
         if not moved or len(moves) == 1:
             break
     return better
-
-
-def ranges(counts: Integers, change: Integers) -> tuple[Integers, Integers]:
-    """The least and the greatest number of times the change leaves no count below zero."""
-    trials = counts.shape[1]
-    low, high = np.full(trials, -ENDLESS), np.full(trials, ENDLESS)
-    if (more := change > 0).any():
-        low = -(counts[more] // change[more, None]).min(axis=0)
-    if (less := change < 0).any():
-        high = (counts[less] // -change[less, None]).min(axis=0)
-    return low, high
 
 
 def _moves(basis: Any, rng: np.random.Generator) -> list[Move]:

@@ -18,9 +18,10 @@ from adomnia.audit.finding import Finding, Rate
 from adomnia.audit.reconstruction.listing import Listing, list_tables
 from adomnia.audit.reconstruction.published_statistics import Cells, Statement
 from adomnia.errors import QuestionError
+from adomnia.priors.consistency import check
 from adomnia.priors.solver.effort import STEPS, Effort
 from adomnia.priors.solver.system import System
-from adomnia.priors.solver.tables.fibre import check, determined
+from adomnia.priors.solver.tables.fibre import determined
 
 __all__ = ["microdata", "shown"]
 

@@ -16,7 +16,7 @@ from adomnia.ledger.journal import Journal
 from adomnia.ledger.prior import Price, Registered, register
 from adomnia.policy.policy import Policy, PriorSource, refuse_free_lunch
 from adomnia.policy.promise import Promise
-from adomnia.priors.prior_knowledge import Known
+from adomnia.priors.prior_knowledge import PriorKnowledge
 from adomnia.privacy import events
 from adomnia.privacy.composition import Budget
 from adomnia.queries.measurement import Counts
@@ -43,14 +43,14 @@ class PriorRegistry:
     edition: Callable[[], str] = str
     """Which state of the data is read now."""
 
-    def known(self, bodies: tuple[Mapping[str, Any], ...]) -> Known:
+    def known(self, bodies: tuple[Mapping[str, Any], ...]) -> PriorKnowledge:
         """What the registered releases say together."""
         policy = self.policy
         if bodies:
             _refuse_other_promises(policy)
         published = tuple(self._bound(prior) for prior in priors_of(bodies))
         read = frozenset().union(*(release.reads for release in published))
-        return Known(
+        return PriorKnowledge(
             published,
             frozenset(n for n in self.columns if n not in read or self._is_nullable(n)),
             policy.neighbors.replaces,
@@ -150,10 +150,10 @@ class PriorRegistry:
         return register(self.journal, published, price, budgets, accept)
 
 
-def check_known(known: Known) -> None:
+def check_known(known: PriorKnowledge) -> None:
     """Refuse releases that contradict each other, naming the fewest that do."""
+    from adomnia.priors.consistency import check  # noqa: PLC0415 (needs SciPy: slow to import)
     from adomnia.priors.layout import lay_out  # noqa: PLC0415
-    from adomnia.priors.solver.tables.fibre import check  # noqa: PLC0415 (needs SciPy: slow to import)
 
     check(lay_out(known, Counts((None,)), None, ()).system)
 

@@ -1,6 +1,7 @@
 """Re-pricing: what earlier uses cost among the tables that agree with all that is public now.
 
-The noise is what it was; neighbours are further apart (`prior_knowledge.md`, claim 5; `promise.md`).
+The noise is what it was; neighbours are further apart (`prior_knowledge.md`, claim 5;
+`promise.md`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from adomnia.ledger.entry import Entry
 from adomnia.ledger.journal import Journal
 from adomnia.policy.policy import Policy
 from adomnia.policy.promise import Promise
-from adomnia.priors.prior_knowledge import Known
+from adomnia.priors.prior_knowledge import PriorKnowledge
 from adomnia.priors.sensitivity import sensitivity
 from adomnia.privacy import events
 from adomnia.privacy.contribution import Ranked
@@ -89,7 +90,7 @@ class Repricing:
     """The policy's uses, priced with everything that is known `after` a release."""
 
     policy: Policy
-    after: Known
+    after: PriorKnowledge
     journal: Journal
 
     def prices(self, account: Account) -> Iterator[tuple[str, events.Event]]:
@@ -263,7 +264,7 @@ _ABOUT: Mapping[str, Callable[[Repricing, _Use, _Part], Growth]] = {
 """What a part's record may be about, and how it is priced anew."""
 
 
-def moves(policy: Policy, columns: tuple[str, ...], known: Known) -> int:
+def moves(policy: Policy, columns: tuple[str, ...], known: PriorKnowledge) -> int:
     """How many rows may come and go at once, as far as these columns can tell."""
     keys = tuple(Column(n, from_domain(policy.attributes[n].domain)) for n in columns)
     neighbors = replace(policy.neighbors, groups=None, each=None)  # releases know no groups

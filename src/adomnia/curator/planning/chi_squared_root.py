@@ -10,7 +10,7 @@ from adomnia.curator.planning.strategy import derive
 from adomnia.errors import QuestionError
 from adomnia.limits import MAX_TESTED_VALUES
 from adomnia.policy.policy import Policy
-from adomnia.priors.prior_knowledge import Known
+from adomnia.priors.prior_knowledge import PriorKnowledge
 from adomnia.queries.expression import Column
 from adomnia.queries.measurement import Counts
 from adomnia.queries.ranges import count_cells, from_domain
@@ -38,7 +38,7 @@ def keys_of(policy: Policy, columns: tuple[str, str]) -> tuple[Column, Column]:
     return found[0], found[1]
 
 
-def histogram(known: Known, key: Column) -> list[int]:
+def histogram(known: PriorKnowledge, key: Column) -> list[int]:
     """The public counts of an attribute's values, NULL last."""
     found = derive(known, COUNTS, None, (key,), "laplace") if known else None
     if found is None or found.bound != 0:
@@ -51,7 +51,7 @@ def histogram(known: Known, key: Column) -> list[int]:
 
 
 def root_square(
-    policy: Policy, known: Known, keys: tuple[Column, Column], kappa: Fraction
+    policy: Policy, known: PriorKnowledge, keys: tuple[Column, Column], kappa: Fraction
 ) -> Fraction:
     """The squared sensitivity of the root of chi-squared, damped by kappa."""
     from scipy import sparse  # noqa: PLC0415 (slow to import)

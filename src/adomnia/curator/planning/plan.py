@@ -29,7 +29,7 @@ from adomnia.mechanisms.measurement_mechanisms import AddedNoise, Measuring
 from adomnia.mechanisms.mechanism import Mechanism
 from adomnia.mechanisms.noisy_values import Measured
 from adomnia.policy.policy import Policy
-from adomnia.priors.prior_knowledge import Known
+from adomnia.priors.prior_knowledge import PriorKnowledge
 from adomnia.priors.sensitivity import PUBLIC, refuse_hopeless, sensitivity
 from adomnia.privacy.contribution import Contribution
 from adomnia.privacy.events import Event, Free, composed
@@ -119,7 +119,7 @@ def tables_of(version: str) -> str:
 
 
 def make_plan(
-    question: Question, policy: Policy, asked: LossRequest, known: Known | None = None
+    question: Question, policy: Policy, asked: LossRequest, known: PriorKnowledge | None = None
 ) -> Plan:
     """The plan of a question: its loss is split evenly over the measurements that cost anything."""
     if known and question.open:
@@ -183,7 +183,7 @@ def _at(
     bound: Sensitivity,
     scene: QuantileContext,
     policy: Policy,
-    known: Known | None,
+    known: PriorKnowledge | None,
 ) -> QuantileContext:
     """The scene of one measurement: what leaves of it, and what it believes of the data."""
     premises: tuple[Premise, ...] = (ExactReleasesHold(),) if known else ()
@@ -209,7 +209,7 @@ def _sensitivity(
     measurement: Measurement,
     setting: Setting,
     contribution: Contribution,
-    known: Known | None,
+    known: PriorKnowledge | None,
 ) -> Sensitivity:
     """Of what the statement enforces, or, beside exact releases, among tables that agree."""
     alone = plain(contribution, setting, policy.neighbors)
@@ -231,7 +231,7 @@ def _refuse_many(question: Question, mode: Mode) -> None:
 
 
 def _way(
-    question: Question, measurement: Measurement, asked: LossRequest, known: Known | None
+    question: Question, measurement: Measurement, asked: LossRequest, known: PriorKnowledge | None
 ) -> Derived | None:
     """How to measure less than is asked, where public numbers give the rest."""
     if not known or not isinstance(measurement, SUMMED):

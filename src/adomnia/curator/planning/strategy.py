@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.priors.prior_knowledge import Known
+from adomnia.priors.prior_knowledge import PriorKnowledge
 from adomnia.queries.expression import Expr
 from adomnia.queries.grouping import cell_count
 from adomnia.queries.measurement import Counts, Measurement, width_of
 
 if TYPE_CHECKING:
     from adomnia.priors.layout import Layout
-    from adomnia.priors.strategy.choice import Measured
+    from adomnia.priors.strategy.choice import Strategy
 
 __all__ = ["Derived", "derive"]
 
@@ -42,7 +42,7 @@ class Derived:
     `counts` are measured instead, over the whole table.
     """
 
-    measured: Measured
+    measured: Strategy
     layout: Layout
     size: tuple[int, int]
     places: tuple[int, ...] | None
@@ -126,7 +126,7 @@ class Derived:
 
 @lru_cache(maxsize=256)
 def derive(
-    known: Known, asked: Measurement, where: Expr | None, keys: tuple[Expr, ...], kind: str
+    known: PriorKnowledge, asked: Measurement, where: Expr | None, keys: tuple[Expr, ...], kind: str
 ) -> Derived | None:
     """The best way to learn what is asked; None where it is simply measured as it is."""
     from adomnia.priors.layout import lay_out  # noqa: PLC0415 (needs SciPy: slow to import)
@@ -157,7 +157,7 @@ def derive(
     return None
 
 
-def _places(layout: Layout, measured: Measured) -> tuple[int, ...] | None:
+def _places(layout: Layout, measured: Strategy) -> tuple[int, ...] | None:
     """Which of the asked counts are measured, if nothing else is."""
     asked = {_key(row): i for i, row in enumerate(layout.asked.tocsr())}
     found = [asked.get(_key(row)) for row in measured.rows.tocsr()]
@@ -180,7 +180,7 @@ def _key(row: Any) -> tuple[tuple[int, int], ...]:
     return tuple(sorted(zip(plain.coords[-1].tolist(), plain.data.tolist(), strict=True)))
 
 
-def _single_cells(measured: Measured) -> list[int] | None:
+def _single_cells(measured: Strategy) -> list[int] | None:
     """The cells that are measured one by one, if nothing else is."""
     rows = measured.rows.tocsr()
     if (np.diff(rows.indptr) != 1).any() or (rows.data != 1).any():

@@ -34,7 +34,8 @@ class Consistent:
     """
 
     def __init__(self, desk: TableBackend, names: tuple[str, ...]) -> None:
-        from adomnia.priors.solver.lattice.graver import TooLarge, basis  # noqa: PLC0415 (needs SciPy)
+        from adomnia.priors.solver.errors import TooLarge  # noqa: PLC0415
+        from adomnia.priors.solver.lattice.graver import basis  # noqa: PLC0415 (needs SciPy)
 
         self._desk, self._keys = desk, _keys(desk, names)
         known = desk.public()[1]

@@ -7,10 +7,16 @@ they took.
 
 from __future__ import annotations
 
-__all__ = ["STEPS", "Effort"]
+from dataclasses import dataclass
+
+from adomnia.priors.solver.errors import TooLarge
+
+__all__ = ["STEPS", "Effort", "Limit"]
 
 STEPS = 1_000_000_000
 """For one question: a few seconds on a machine of today."""
+CALLED = 4000
+"""Steps that a call of NumPy or some are counted as, however few numbers they look at."""
 
 
 class Effort:
@@ -34,3 +40,19 @@ class Effort:
         """One of so many parts of what is left, and no more than `most`."""
         share = max(self.left, 0) // parts
         return Effort(share if most is None else min(share, most), self)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How many rows and how many steps a listing may take."""
+
+    most: int
+    effort: Effort
+
+    def check(self, rows: int = 0, steps: int = 0) -> None:
+        """Counts the steps; raises `TooLarge` if they or the rows are more than was allowed."""
+        self.effort.spend(CALLED + steps)
+        if rows > self.most:
+            raise TooLarge(f"more than {self.most} rows")
+        if self.effort.is_spent:
+            raise TooLarge("more steps than were allowed")

@@ -1,12 +1,10 @@
-"""The greatest change of a question between tables that agree with what is public (`induced_sensitivity.md`)."""
+"""The greatest change of a question between induced neighbours (`induced_sensitivity.md`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
-
-import numpy as np
 
 from adomnia.priors.solver.bound import Bound, Norm
 from adomnia.priors.solver.bounds.enumeration import enumerated_bound
@@ -16,7 +14,7 @@ from adomnia.priors.solver.graphs.cycles import longest_cycle
 from adomnia.priors.solver.graphs.graph import blocks, orient
 from adomnia.priors.solver.reduction.element import Element, value
 from adomnia.priors.solver.reduction.kernel_parts import split_by_kernel
-from adomnia.priors.solver.reduction.preparation import ConnectedPart, is_exact, parts
+from adomnia.priors.solver.reduction.preparation import ConnectedPart, parts
 from adomnia.priors.solver.reduction.series_parallel import components, elements, reduce
 from adomnia.priors.solver.reduction.unknown_part import unknown_part
 from adomnia.priors.solver.system import System, whole
@@ -41,12 +39,12 @@ def solve(system: System, asked: Any, norm: Norm = 1, *, effort: Effort | None =
 
     `asked` holds the question's outputs as rows of whole numbers over the cells. In norm 2 the
     bounds are squares. The upper end always holds; the lower comes with a witness that was
-    checked. Whether the values contradict each other is `fibre.check`'s to say.
+    checked. Whether the values contradict each other is `contradiction.check`'s to say.
     """
     if norm not in (1, 2):
         raise ValueError("norm 1 sums absolute values, norm 2 squares")
-    exact = [row for row in range(len(system.values)) if is_exact(system, row)]
-    effort, question = effort or Effort(), unknown_part(system, whole(asked), exact)
+    effort = effort or Effort()
+    question = unknown_part(system, whole(asked), system.exact)
     if not question.nnz:
         return Bound(Fraction(0), Fraction(0), DETERMINED)
     known = any(interval is not None for interval in system.values)
@@ -115,13 +113,8 @@ def _best_witness(
     system: System, question: Any, norm: Norm, found: list[Bound], effort: Effort
 ) -> Witness | None:
     """The witness of greatest value among those that pass every check."""
-    rounded = [row for row in range(len(system.values)) if not is_exact(system, row)]
-    exact_rows = system.matrix
-    if rounded:
-        kept = np.setdiff1d(np.arange(system.matrix.shape[0]), rounded)
-        exact_rows = whole(system.matrix.tocsr()[kept])
-        values = [system.values[row] for row in kept.tolist()]
-        plain = System.of(exact_rows, values, None, sorted(system.forbidden))
+    plain = system.only(system.exact)
+    if len(plain.values) < len(system.values):
         found = found + list(_part_bounds(parts(plain, question), norm, effort))
     proposed = {
         tuple(sorted(cells.items())): cells
@@ -130,7 +123,7 @@ def _best_witness(
     }
     ranked = sorted(proposed.values(), key=lambda cells: -_value(question, cells, norm))
     for cells in ranked[:WITNESSES]:
-        if is_minimal_difference(exact_rows, cells) and _happens(
+        if is_minimal_difference(plain.matrix, cells) and _happens(
             system, cells, _some(effort.part(2))
         ):
             return cells

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-__all__ = ["Interval", "System", "whole"]
+__all__ = ["Interval", "Row", "System", "sparse_rows", "whole"]
 
 Interval = tuple[int, int]
 """The least and the greatest value that a released number can stand for; equal where exact."""
+
+
+Row = dict[int, int]
+"""A row of whole numbers: its coefficients by cell."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +56,20 @@ class System:
         """How many cells there are."""
         return int(self.matrix.shape[1])
 
+    @property
+    def exact(self) -> list[int]:
+        """The rows that were released as they are, not rounded, with their value given or not."""
+        return [row for row, v in enumerate(self.values) if v is None or v[0] == v[1]]
+
+    def only(self, rows: Sequence[int]) -> System:
+        """The system of some of the rows."""
+        return replace(
+            self,
+            matrix=whole(sparse.csr_array(self.matrix)[list(rows)]),
+            values=tuple(self.values[row] for row in rows),
+            names=tuple(self.names[row] for row in rows),
+        )
+
 
 def whole(matrix: Any) -> Any:
     """The matrix as sparse columns of 64-bit integers; fractions are refused."""
@@ -61,3 +80,16 @@ def whole(matrix: Any) -> Any:
     found.sum_duplicates()
     found.eliminate_zeros()
     return found
+
+
+def sparse_rows(matrix: Any) -> list[Row]:
+    """The rows of a matrix of whole numbers, as Python integers."""
+    held = sparse.csr_array(matrix)
+    if not held.has_canonical_format:
+        held = held.copy()
+        held.sum_duplicates()
+    cells, data = held.indices.tolist(), held.data.tolist()
+    return [
+        {c: int(x) for c, x in zip(cells[start:end], data[start:end], strict=True) if x}
+        for start, end in pairwise(held.indptr.tolist())
+    ]

@@ -14,16 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adomnia.priors.solver.system import System, whole
-from adomnia.priors.strategy.combinations import (
-    CONSTANT,
-    Combinations,
-    Echelon,
-    Vector,
-    basis,
-    classes,
-    entries,
-)
+from adomnia.priors.solver.lattice.echelon import Echelon, Vector, cells_of
+from adomnia.priors.solver.system import Row, System, sparse_rows, whole
+from adomnia.priors.strategy.combinations import Combinations, basis, classes
+from adomnia.priors.strategy.substitutions import CONSTANT, substitutions
 
 __all__ = ["Derivation", "derivations"]
 
@@ -93,8 +87,8 @@ def _trace(span: Any, recover: Any) -> float:
 
 def derivations(system: System, asked: Any) -> tuple[Derivation, ...]:
     """The question, its reductions, the cells, theirs: all that the given values allow."""
-    echelon = Echelon(system)
-    outputs = entries(asked)
+    echelon = substitutions(system)
+    outputs = sparse_rows(asked)
     left = [_free(echelon, row) for row in outputs]
     live = [place for place, row in enumerate(left) if row]
     determined = tuple(place for place, row in enumerate(left) if not row)
@@ -133,9 +127,9 @@ class _Way:
     coordinates: Combinations | None
 
 
-def _free(echelon: Echelon, row: Vector) -> Vector:
+def _free(echelon: Echelon, row: Row) -> Vector:
     """What a row leaves to be learned: its part on free cells."""
-    return {cell: value for cell, value in echelon.reduce(row).items() if cell >= 0}
+    return cells_of(echelon.reduce(row))
 
 
 def _reductions(family: _Family, functionals: Sequence[Vector]) -> Iterator[_Way]:
@@ -180,7 +174,7 @@ def _public(echelon: Echelon, rest: Any) -> tuple[NDArray[np.int64], set[int]]:
     `rest` is what the recovery leaves of each output; that it vanishes on the free cells is
     checked here, in exact numbers, for every row.
     """
-    rows = entries(rest)
+    rows = sparse_rows(rest)
     found = np.zeros(len(rows), np.int64)
     missing = set()
     for place, row in enumerate(rows):

@@ -10,7 +10,8 @@ import pytest
 
 from adomnia.priors.solver.bounds.n_fold import n_fold_bound
 from adomnia.priors.solver.effort import STEPS, Effort
-from adomnia.priors.solver.lattice.graver import TooLarge, basis
+from adomnia.priors.solver.errors import TooLarge
+from adomnia.priors.solver.lattice.graver import basis
 
 
 def margins(shape, sets):

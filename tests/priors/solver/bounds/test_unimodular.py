@@ -14,7 +14,8 @@ from adomnia.priors.solver.bounds.unimodular import (
     unimodular_bound,
 )
 from adomnia.priors.solver.effort import Effort
-from adomnia.priors.solver.lattice.graver import TooLarge, basis
+from adomnia.priors.solver.errors import TooLarge
+from adomnia.priors.solver.lattice.graver import basis
 
 
 def ones(cells):

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adomnia.errors import MachineryError
 from adomnia.priors.solver.effort import STEPS, Effort
-from adomnia.priors.solver.lattice import fourtitwo as external
-from adomnia.priors.solver.lattice.graver import TooLarge, basis, is_minimal
+from adomnia.priors.solver.errors import ProgramFailed, TooLarge
+from adomnia.priors.solver.lattice import fourtitwo
+from adomnia.priors.solver.lattice.graver import basis, is_minimal
 
 needs_4ti2 = pytest.mark.skipif(
-    not external.available(),
+    not fourtitwo.available(),
     reason="4ti2 is not installed; known sizes and the brute force below cover the same ground",
 )
 
@@ -157,9 +157,9 @@ def test_an_undecided_search_says_so():
 
 
 def test_the_other_program_may_be_missing(monkeypatch):
-    monkeypatch.setattr(external.shutil, "which", lambda name: None)
-    assert not external.available()
-    with pytest.raises(MachineryError, match="not installed"):
+    monkeypatch.setattr(fourtitwo.shutil, "which", lambda name: None)
+    assert not fourtitwo.available()
+    with pytest.raises(ProgramFailed, match="not installed"):
         basis(one_way((2, 2)), method="4ti2")
 
 
@@ -170,8 +170,8 @@ def pretend(monkeypatch, text):
         Path(cwd, "system.gra").write_text(text, encoding="ascii")
         return subprocess.CompletedProcess(command, 0)
 
-    monkeypatch.setattr(external.shutil, "which", lambda name: "/bin/" + name)
-    monkeypatch.setattr(external.subprocess, "run", run)
+    monkeypatch.setattr(fourtitwo.shutil, "which", lambda name: "/bin/" + name)
+    monkeypatch.setattr(fourtitwo.subprocess, "run", run)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def pretend(monkeypatch, text):
 )
 def test_what_the_other_program_writes_is_not_trusted(monkeypatch, text, problem):
     pretend(monkeypatch, text)
-    with pytest.raises(MachineryError, match=problem):
+    with pytest.raises(ProgramFailed, match=problem):
         basis(one_way((2, 2)), method="4ti2")
 
 

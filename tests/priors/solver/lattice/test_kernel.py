@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from adomnia.priors.solver.lattice.kernel import eliminate, kernel, series_classes, triangular
+from adomnia.priors.solver.lattice.elimination import eliminate
+from adomnia.priors.solver.lattice.kernel import kernel, series_classes, triangular
 from adomnia.priors.solver.lattice.vanishing import fixed
 
 

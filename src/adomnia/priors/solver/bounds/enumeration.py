@@ -1,7 +1,7 @@
 """Where few tables agree with the numbers: all of them, all moves, and which moves can happen.
 
-The Graver moves that some table allows are the differences of induced neighbours (`prior_knowledge.md`,
-claim 1), so the largest of them is the sensitivity itself.
+The Graver moves that some table allows are the differences of induced neighbours
+(`prior_knowledge.md`, claim 1), so the largest of them is the sensitivity itself.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from adomnia.priors.solver.bound import Bound, Norm
 from adomnia.priors.solver.effort import Effort
+from adomnia.priors.solver.errors import TooLarge
 from adomnia.priors.solver.lattice import graver
 from adomnia.priors.solver.system import System
-from adomnia.priors.solver.tables.fibre import TooLarge, tables
+from adomnia.priors.solver.tables.fibre import tables
 
 __all__ = ["enumerated_bound"]
 
@@ -34,7 +35,7 @@ def enumerated_bound(system: System, asked: Any, norm: Norm, effort: Effort) -> 
     try:
         fibre = tables(system, TABLES, effort.part(2))[:, live]
         moves = graver.basis(system.matrix.toarray()[:, live], MOVES, effort)
-    except (TooLarge, graver.TooLarge, OverflowError):
+    except (TooLarge, OverflowError):
         return None
     changed = moves.astype(object) @ question.T.astype(object)
     sizes = [sum(abs(int(x)) ** norm for x in row) for row in changed]

@@ -16,9 +16,10 @@ from adomnia.priors.solver.bound import Bound, Norm
 from adomnia.priors.solver.bounds.circuits import long_circuit
 from adomnia.priors.solver.bounds.n_fold import n_fold_bound
 from adomnia.priors.solver.bounds.n_fold_large import large_n_fold_bound
-from adomnia.priors.solver.bounds.sums import sum_bound
+from adomnia.priors.solver.bounds.sums import public_sum, sum_bound
 from adomnia.priors.solver.bounds.unimodular import determinant_bound, unimodular_bound
 from adomnia.priors.solver.effort import Effort
+from adomnia.priors.solver.errors import TooLarge
 from adomnia.priors.solver.lattice import graver
 from adomnia.priors.solver.reduction.element import (
     Element,
@@ -97,7 +98,7 @@ def _moves(
         return
     try:
         moves = graver.basis(matrix, most, effort)
-    except (graver.TooLarge, OverflowError):
+    except (TooLarge, OverflowError):
         return
     say = f"Graver basis of {len(moves)} moves"
     ceilings = _ceilings(moves, members, norm)
@@ -188,7 +189,9 @@ def _sums(
 def _circuits(
     matrix: Integers, members: Sequence[Element], norm: Norm, effort: Effort, best: Bound
 ) -> Iterator[Bound]:
-    """A lower end."""
+    """A lower end; those of a public sum have been looked at."""
+    if public_sum(matrix) is not None:
+        return
     target = math.floor(best.upper) if best.argument else sys.maxsize
     reached, cells = long_circuit(members, norm, target, effort.part(3, LONGEST))
     yield Bound(best.upper, Fraction(reached), "", cells)

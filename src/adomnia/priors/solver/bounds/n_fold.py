@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.priors.solver.effort import Effort
-from adomnia.priors.solver.lattice.graver import TooLarge, basis
+from adomnia.priors.solver.errors import TooLarge
+from adomnia.priors.solver.lattice.graver import basis
 
 __all__ = ["n_fold_bound"]
 

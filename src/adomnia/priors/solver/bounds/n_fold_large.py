@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from adomnia.priors.solver.effort import Effort
+from adomnia.priors.solver.errors import TooLarge
 from adomnia.priors.solver.lattice import graver
 from adomnia.priors.solver.reduction.element import Element, Vector, add
 
@@ -104,7 +105,7 @@ def _heaviest(kinds: dict[Column, Fraction], effort: Effort) -> Fraction | None:
             for row, factor in kind:
                 matrix[places[row], number] = factor
         found = graver.basis(matrix, effort=effort) if kinds else matrix
-    except (graver.TooLarge, OverflowError):
+    except (TooLarge, OverflowError):
         return None
     weights = list(kinds.values())
     for combination in found.tolist():

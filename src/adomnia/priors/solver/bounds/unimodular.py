@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.priors.solver.lattice.kernel import eliminate, kernel
+from adomnia.priors.solver.lattice.elimination import eliminate
+from adomnia.priors.solver.lattice.kernel import kernel
 
 __all__ = ["determinant_bound", "is_unimodular", "unimodular_bound"]
 

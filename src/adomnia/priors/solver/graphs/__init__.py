@@ -1,1 +1,1 @@
-"""TODO one sentence."""
+"""Systems in which each cell lies in at most two rows: how long their cycles are."""

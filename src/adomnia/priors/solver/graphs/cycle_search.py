@@ -26,7 +26,7 @@ Found = tuple[int, Vector | None]
 def long_cycle(block: GraphBlock, norm: Norm, target: int, guide: Guided | None = None) -> Found:
     """A cycle of great value: greedy walks from many starts, closed where that is best.
 
-    Deterministic. A guide says what a linear program likes, and its pieces are strung together.
+    Deterministic. A guide says what a linear program likes, and its fragments are strung together.
     Stops when the target is reached.
     """
     chance = np.random.default_rng(len(block.arcs))
@@ -36,11 +36,11 @@ def long_cycle(block: GraphBlock, norm: Norm, target: int, guide: Guided | None 
     tries = max(1, min(TRIES, LOOKS // (len(block.arcs) + entries)))
     for number in range(tries):
         liking = chance.random(2 * len(block.arcs)) * scale * (0.1, 0.5, 1.0)[number % 3]
-        pieces: Fragments = {}
+        fragments: Fragments = {}
         if guide is not None and guide.losses is not None and guide.proposed is not None:
             liking = liking * 0.1 + guide.losses
-            pieces = cut(block, guide.proposed, chance) if number % 2 == 0 else {}
-        walk = _Walk(block, norm, liking.tolist(), pieces)
+            fragments = cut(block, guide.proposed, chance) if number % 2 == 0 else {}
+        walk = _Walk(block, norm, liking.tolist(), fragments)
         for cycle in [walk.run(number), *_rotated(block, walk.path, chance)]:
             if len(cycle) >= 3:
                 best = max(best, evaluate(block.walk(cycle), norm), key=lambda found: found[0])
@@ -50,24 +50,26 @@ def long_cycle(block: GraphBlock, norm: Norm, target: int, guide: Guided | None 
 
 
 class _Walk:
-    """A path that goes on to where the question moves most, through whole pieces at a time."""
+    """A path that goes on to where the question moves most, through whole fragments at a time."""
 
     def __init__(
-        self, block: GraphBlock, norm: Norm, liking: list[float], pieces: Fragments
+        self, block: GraphBlock, norm: Norm, liking: list[float], fragments: Fragments
     ) -> None:
-        self.block, self.norm, self.liking, self.pieces = block, norm, liking, pieces
-        self.inside = {node for piece in pieces.values() for node in piece} - pieces.keys()
+        self.block, self.norm, self.liking, self.fragments = block, norm, liking, fragments
+        self.inside = {
+            node for fragment in fragments.values() for node in fragment
+        } - fragments.keys()
         self.path: list[int] = []
         self.total: Vector = {}
         self.now, self.best, self.length = 0, -1, 0
 
     def run(self, number: int) -> list[int]:
         """The best cycle that closing the path somewhere gives; starts are taken in turn."""
-        starts = sorted(self.pieces) or range(self.block.nodes)
+        starts = sorted(self.fragments) or range(self.block.nodes)
         start = starts[number % len(starts)]
         self.path = [start]
         visited = {start}
-        for node in self.pieces.get(start, ()):
+        for node in self.fragments.get(start, ()):
             self._go(node)
             visited.add(node)
         while True:
@@ -79,7 +81,7 @@ class _Walk:
             if not options:
                 return self.path[: self.length]
             chosen = max(options, key=self._score)[0]
-            for node in (chosen, *self.pieces.get(chosen, ())):
+            for node in (chosen, *self.fragments.get(chosen, ())):
                 self._go(node)
                 visited.add(node)
 

@@ -1,4 +1,4 @@
-"""Fragments: what a linear program proposes instead of one cycle, cut up so that it can be strung."""
+"""Fragments: what a linear program proposes in place of a cycle, cut so that it can be strung."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from adomnia.priors.solver.graphs.matching import Floats
 __all__ = ["Fragments", "cut"]
 
 Fragments = dict[int, list[int]]
-"""For the node at which a piece begins, the nodes that follow."""
+"""For the node at which a fragment begins, the nodes that follow."""
 
 
 def cut(block: GraphBlock, proposed: Floats, chance: np.random.Generator) -> Fragments:

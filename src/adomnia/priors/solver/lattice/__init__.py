@@ -1,1 +1,1 @@
-"""TODO one sentence."""
+"""Changes that no row sees: the kernel's lattice, its smallest moves, and whole points."""

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.errors import MachineryError
-from adomnia.priors.solver.lattice.lifting import TooLarge
+from adomnia.priors.solver.errors import ProgramFailed, TooLarge
 
 __all__ = ["PROGRAM", "available", "graver"]
 
@@ -35,7 +34,7 @@ def graver(matrix: Integers, most: int) -> Integers:
     """
     program = shutil.which(PROGRAM)
     if program is None:
-        raise MachineryError(f"{PROGRAM} is not installed", "use the method 'own'")
+        raise ProgramFailed(f"{PROGRAM} is not installed: use the method 'own'")
     with tempfile.TemporaryDirectory(prefix="adomnia-") as folder:
         place = Path(folder)
         (place / "system.mat").write_text(_written(matrix), encoding="ascii")
@@ -48,9 +47,9 @@ def graver(matrix: Integers, most: int) -> Integers:
                 timeout=PATIENCE,
             )
         except subprocess.TimeoutExpired:
-            raise MachineryError(f"{PROGRAM} did not end in {PATIENCE} seconds") from None
+            raise ProgramFailed(f"{PROGRAM} did not end in {PATIENCE} seconds") from None
         except subprocess.CalledProcessError as problem:
-            raise MachineryError(f"{PROGRAM} failed with code {problem.returncode}") from None
+            raise ProgramFailed(f"{PROGRAM} failed with code {problem.returncode}") from None
         rows = _read((place / "system.gra").read_text(encoding="ascii"), matrix.shape[1])
     if len(rows) > most:
         raise TooLarge(f"more than {most} rows")
@@ -69,7 +68,7 @@ def _read(text: str, cells: int) -> Integers:
     count, width = int(words[0]), int(words[1])
     entries = [int(word) for word in words[2:]]
     if width != cells or len(entries) != count * width:
-        raise MachineryError(f"{PROGRAM} wrote a matrix of another shape")
+        raise ProgramFailed(f"{PROGRAM} wrote a matrix of another shape")
     return np.array(entries, dtype=np.int64).reshape(count, width)
 
 
@@ -77,9 +76,9 @@ def _verify(matrix: Integers, rows: Integers) -> None:
     """No row is seen by the system or zero; none of a sample divides, or equals, another row."""
     exact = matrix.astype(object)
     if len(rows) and ((rows.astype(object) @ exact.T) != 0).any():
-        raise MachineryError(f"{PROGRAM} listed a row outside the kernel")
+        raise ProgramFailed(f"{PROGRAM} listed a row outside the kernel")
     if not rows.any(axis=1).all():
-        raise MachineryError(f"{PROGRAM} listed zero")
+        raise ProgramFailed(f"{PROGRAM} listed zero")
     step = max(1, len(rows) // SAMPLED)
     for number in range(0, len(rows), step):
         row = rows[number]
@@ -88,4 +87,4 @@ def _verify(matrix: Integers, rows: Integers) -> None:
             divides = (agree & (np.abs(turned) <= np.abs(row))).all(axis=1)
             divides[number] = False
             if divides.any():
-                raise MachineryError(f"{PROGRAM} listed a row that is not minimal")
+                raise ProgramFailed(f"{PROGRAM} listed a row that is not minimal")

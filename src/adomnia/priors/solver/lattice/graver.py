@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adomnia.priors.solver.effort import Effort
-from adomnia.priors.solver.lattice import fourtitwo as external
+from adomnia.priors.solver.effort import Effort, Limit
+from adomnia.priors.solver.errors import TooLarge
+from adomnia.priors.solver.lattice import fourtitwo
 from adomnia.priors.solver.lattice.kernel import kernel, series_classes
-from adomnia.priors.solver.lattice.lifting import Limit, TooLarge, lift_all
+from adomnia.priors.solver.lattice.lifting import lift_all
 from adomnia.priors.solver.lattice.region import box, enumerate_points
 from adomnia.priors.solver.system import whole
 
-__all__ = ["TooLarge", "basis", "is_minimal"]
+__all__ = ["basis", "is_minimal"]
 
 SEARCHED = 20_000_000
 Integers = NDArray[np.int64]
@@ -35,7 +36,7 @@ def basis(
     if not len(lattice):
         return lattice
     if method == "4ti2":
-        return _oriented(external.graver(_dense(matrix), most))
+        return _oriented(fourtitwo.graver(_dense(matrix), most))
     classes, _ = series_classes(matrix)
     heads = [members[0][0] for members in classes]
     found = lift_all(lattice[:, heads], limit)

@@ -9,38 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.priors.solver.effort import Effort
+from adomnia.priors.solver.effort import Limit
+from adomnia.priors.solver.errors import TooLarge
 from adomnia.priors.solver.lattice.kernel import triangular
 from adomnia.priors.solver.lattice.signs import Keys, bits_of, blocks, pairs, parts, within
 
-__all__ = ["Limit", "TooLarge", "lift_all"]
+__all__ = ["lift_all"]
 
 Integers = NDArray[np.int64]
 LARGEST = 1 << 48
-CALLED = 4000
-"""Steps that a call of NumPy or some are counted as, however few numbers they look at."""
 SORTED, SUMMED = 20, 20
 """Steps for an entry of a layer that is sorted and laid out, and for a sum that is formed."""
-
-
-class TooLarge(Exception):
-    """There is more to list than was allowed, or it takes more steps."""
-
-
-@dataclass(frozen=True)
-class Limit:
-    """How many rows and how many steps a listing may take."""
-
-    most: int
-    effort: Effort
-
-    def check(self, rows: int = 0, steps: int = 0) -> None:
-        """Counts the steps; raises `TooLarge` if they or the rows are more than was allowed."""
-        self.effort.spend(CALLED + steps)
-        if rows > self.most:
-            raise TooLarge(f"more than {self.most} rows")
-        if self.effort.is_spent:
-            raise TooLarge("more steps than were allowed")
 
 
 def lift_all(lattice: Integers, limit: Limit) -> Integers:

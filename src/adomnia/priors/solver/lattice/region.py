@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adomnia.priors.solver.lattice.lifting import Limit, TooLarge
+from adomnia.priors.solver.effort import Limit
+from adomnia.priors.solver.errors import TooLarge
 from adomnia.priors.solver.system import System, whole
 
 __all__ = ["ENDLESS", "Region", "box", "enumerate_points", "impossible", "region", "tighten"]

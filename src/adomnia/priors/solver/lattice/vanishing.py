@@ -6,17 +6,14 @@ rational combination of the released rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Any
 
-from scipy import sparse
-
-from adomnia.priors.solver.lattice.kernel import Elimination, eliminate
+from adomnia.priors.solver.lattice.elimination import Elimination, eliminate, written_through
+from adomnia.priors.solver.system import Row, sparse_rows
 
 __all__ = ["fixed", "vanishing"]
 
-Row = dict[int, int]
 PRIME = (1 << 61) - 1
 SPREAD = 0x9E3779B97F4A7C15
 ENTRIES = 400_000
@@ -33,7 +30,7 @@ def vanishing(matrix: Any, asked: Any) -> list[int]:
     Rows that were released themselves are found without elimination, and only these in a matrix
     of many entries.
     """
-    held, wanted = _rows(matrix), _rows(asked)
+    held, wanted = sparse_rows(matrix), sparse_rows(asked)
     released = {_up_to_factor(row) for row in held}
     same = [place for place, row in enumerate(wanted) if not row or _up_to_factor(row) in released]
     rest = sorted({*range(len(wanted))} - {*same})
@@ -55,39 +52,8 @@ def _vanishing(found: Elimination, wanted: Sequence[Row]) -> list[int]:
         for place, row in enumerate(wanted)
         if not sum(factor * residues[cell] for cell, factor in row.items()) % PRIME
     ]
-    through = _through(found, (cell for place in likely for cell in wanted[place]))
-    return [place for place in likely if not _combined(wanted[place], through)]
-
-
-def _through(found: Elimination, cells: Iterable[int]) -> dict[int, Row]:
-    """These cells, and what they need on the way, written through free cells."""
-    needed, used = set(cells), []
-    for cell, row, _ in found.steps:
-        if cell in needed:
-            needed.update(row)
-            used.append((cell, row))
-    through: dict[int, Row] = {cell: {cell: 1} for cell in found.free if cell in needed}
-    for cell, row in reversed(used):
-        through[cell] = _combined(row, through)
-    return through
-
-
-def _combined(row: Row, through: dict[int, Row]) -> Row:
-    """The row, with every cell written through free cells."""
-    total: Row = {}
-    for cell, factor in row.items():
-        for free, times in through[cell].items():
-            total[free] = total.get(free, 0) + factor * times
-    return {free: times for free, times in total.items() if times}
-
-
-def _rows(matrix: Any) -> list[Row]:
-    held = sparse.csr_array(matrix)
-    cells, data = held.indices.tolist(), held.data.tolist()
-    return [
-        {c: int(x) for c, x in zip(cells[start:end], data[start:end], strict=True) if x}
-        for start, end in pairwise(held.indptr.tolist())
-    ]
+    through = found.through(cell for place in likely for cell in wanted[place])
+    return [place for place in likely if not written_through(wanted[place], through)]
 
 
 def _up_to_factor(row: Row) -> frozenset[tuple[int, int]]:

@@ -1,1 +1,1 @@
-"""TODO one sentence."""
+"""A system and a question become smaller here, with the same minimal differences."""

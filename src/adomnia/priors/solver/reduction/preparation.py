@@ -19,7 +19,7 @@ from scipy.sparse import csgraph
 from adomnia.priors.solver.reduction.difference import difference
 from adomnia.priors.solver.system import System, whole
 
-__all__ = ["ConnectedPart", "group_columns", "is_exact", "parts"]
+__all__ = ["ConnectedPart", "group_columns", "parts"]
 
 Integers = NDArray[np.int64]
 
@@ -35,12 +35,6 @@ class ConnectedPart:
     matrix: Any
     asked: Any
     copies: list[Integers]
-
-
-def is_exact(system: System, row: int) -> bool:
-    """Whether the row was released as it is, not rounded."""
-    interval = system.values[row]
-    return interval is None or interval[0] == interval[1]
 
 
 def parts(system: System, asked: Any) -> list[ConnectedPart]:
@@ -73,9 +67,10 @@ def _with_slack(system: System, question: Any) -> tuple[Any, Any, list[int | Non
     """
     if question.shape[1] != system.cells:
         raise ValueError(f"the question is about {question.shape[1]} cells of {system.cells}")
-    rounded = [row for row in range(len(system.values)) if not is_exact(system, row)]
+    exact = {*system.exact}
+    rounded = [row for row in range(len(system.values)) if row not in exact]
     values: list[int | None] = [
-        interval[1] if interval is not None and is_exact(system, row) else None
+        interval[1] if interval is not None and row in exact else None
         for row, interval in enumerate(system.values)
     ]
     if not rounded:

@@ -1,1 +1,1 @@
-"""TODO one sentence."""
+"""The tables that agree with the numbers are here."""

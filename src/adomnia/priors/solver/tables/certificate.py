@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint
 
-from adomnia.priors.solver.effort import Effort
-from adomnia.priors.solver.lattice.lifting import Limit, TooLarge
+from adomnia.priors.solver.effort import Effort, Limit
+from adomnia.priors.solver.errors import TooLarge
 from adomnia.priors.solver.lattice.region import ENDLESS, Region, enumerate_points, tighten
 from adomnia.priors.solver.linear_programs import propose, propose_whole
 

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from adomnia.errors import QuestionError
 from adomnia.priors.solver.effort import Effort
-from adomnia.priors.solver.lattice.kernel import eliminate
+from adomnia.priors.solver.errors import Contradiction
+from adomnia.priors.solver.lattice.elimination import eliminate
 from adomnia.priors.solver.lattice.region import Region, impossible, region, tighten
 from adomnia.priors.solver.system import Interval, System
 from adomnia.priors.solver.tables import certificate
 
-__all__ = ["Contradiction", "check"]
+__all__ = ["check"]
 
 SEARCHED, SHRUNK = 300_000_000, 20_000
 """Steps to look for a whole table, and for each row of a proof without a program."""
 Rows = tuple[int, ...]
 Find = Callable[[Region, Effort], Rows | None]
 Proof = Callable[[Region, Effort], bool]
-
-
-@dataclass(eq=False)
-class Contradiction(QuestionError):
-    """No table agrees with all released answers; `rows` are the ones that cannot hold together."""
-
-    rows: Rows = ()
 
 
 def check(system: System, effort: Effort | None = None) -> None:
@@ -65,7 +57,7 @@ def _named(system: System, rows: Rows, reason: str) -> Contradiction:
     values = [(system.names[row], system.values[row]) for row in rows]
     said = "; ".join(f"{name} = {_shown(value)}" for name, value in values if value is not None)
     message = f"the released answers contradict each other, {reason}: {said}"
-    return Contradiction(message, "correct or withdraw one of these releases", rows=rows)
+    return Contradiction(message, rows)
 
 
 def _shown(value: Interval) -> str:

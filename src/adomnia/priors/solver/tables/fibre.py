@@ -16,24 +16,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adomnia.priors.solver.bound import Norm
-from adomnia.priors.solver.effort import STEPS, Effort
-from adomnia.priors.solver.lattice.kernel import eliminate
-from adomnia.priors.solver.lattice.lifting import Limit, TooLarge
+from adomnia.priors.solver.effort import STEPS, Effort, Limit
+from adomnia.priors.solver.errors import TooLarge
+from adomnia.priors.solver.lattice.elimination import eliminate
 from adomnia.priors.solver.lattice.region import Region, enumerate_points, region, tighten
 from adomnia.priors.solver.lattice.vanishing import fixed
 from adomnia.priors.solver.system import System, whole
 from adomnia.priors.solver.tables import certificate
-from adomnia.priors.solver.tables.contradiction import Contradiction, check
 
-__all__ = [
-    "Contradiction",
-    "TooLarge",
-    "check",
-    "determined",
-    "is_realisable",
-    "range_bound",
-    "tables",
-]
+__all__ = ["determined", "is_realisable", "range_bound", "tables"]
 
 Integers = NDArray[np.int64]
 FEW, NARROW = 20_000, 400
@@ -143,25 +134,24 @@ def _twice_the_weight(found: Region, question: Any, effort: Effort) -> int | Non
     return None if bound is None else 2 * bound
 
 
-def determined(system: System, effort: Effort | None = None) -> dict[int, int | None]:
+def determined(
+    system: System, effort: Effort | None = None, seen: Integers | None = None
+) -> dict[int, int | None]:
     """The cells that what is public already fixes, with their value where it is known.
 
     Cells listed are fixed, provided that some table agrees with what is public; cells that only
-    whole-number arguments could fix may be missing.
+    whole-number arguments could fix may be missing. With tables that agree as `seen` (one a row),
+    cells in which these differ are not looked at.
     """
     found: dict[int, int | None] = dict.fromkeys(sorted(system.forbidden), 0)
-    exact = [row for row, value in enumerate(system.values) if value is None or _is_exact(value)]
+    exact = system.exact
     known = [row for row in exact if system.values[row] is not None]
     if len(known) < len(exact):
         found |= dict.fromkeys(_fixed(system, exact), None)
     found |= _values(system, known)
     with suppress(OverflowError):  # numbers too large to be looked at
-        found |= _forced(region(system), effort or Effort())
+        found |= _forced(region(system), effort or Effort(), seen)
     return dict(sorted(found.items()))
-
-
-def _is_exact(value: tuple[int, int]) -> bool:
-    return value[0] == value[1]
 
 
 def _fixed(system: System, rows: list[int]) -> list[int]:
@@ -185,36 +175,39 @@ def _values(system: System, rows: list[int]) -> dict[int, int | None]:
     return {cell: solution[place[cell]] for cell in settled}
 
 
-def _forced(found: Region, effort: Effort) -> dict[int, int | None]:
+def _forced(found: Region, effort: Effort, seen: Integers | None) -> dict[int, int | None]:
     """The cells that values and bounds fix: by listing all tables if they are few."""
     tight = tighten(found)
     if tight is None:
         return {}
-    if len(tight.lower) > NARROW:
-        return _squeezed(tight, effort)
+    if seen is not None:
+        return _squeezed(tight, effort, (seen != seen[:1]).any(axis=0))
+    listed = _same_in_all(tight, effort.part(2)) if len(tight.lower) <= NARROW else None
+    return _squeezed(tight, effort, _seen_to_move(tight, effort)) if listed is None else listed
+
+
+def _same_in_all(tight: Region, effort: Effort) -> dict[int, int | None] | None:
+    """The cells that have one value in all tables; None if the tables are too many."""
     first: Integers | None = None
     same = np.ones(len(tight.lower), bool)
     try:
-        for block in enumerate_points(tight, Limit(LOOKED * FEW, effort.part(2))):
+        for block in enumerate_points(tight, Limit(LOOKED * FEW, effort)):
             first = block[0] if first is None else first
             same &= (block == first).all(axis=0)
             if not same.any():
                 return {}
     except TooLarge:
-        return _squeezed(tight, effort)
-    if first is None:
-        return {}
-    return {cell: int(first[cell]) for cell in np.flatnonzero(same).tolist()}
+        return None
+    return {} if first is None else {c: int(first[c]) for c in np.flatnonzero(same).tolist()}
 
 
-def _squeezed(tight: Region, effort: Effort) -> dict[int, int | None]:
-    """The cells whose proven least and greatest value agree."""
+def _squeezed(tight: Region, effort: Effort, moving: NDArray[np.bool_]) -> dict[int, int | None]:
+    """The cells whose proven least and greatest value agree, among those not seen to move."""
     single = tight.lower == tight.upper
-    moving = _seen_to_move(tight, effort) | single
     forced: dict[int, int | None] = {
         cell: int(tight.lower[cell]) for cell in np.flatnonzero(single).tolist()
     }
-    for cell in np.flatnonzero(~moving).tolist():
+    for cell in np.flatnonzero(~(moving | single)).tolist():
         if effort.is_spent:
             break
         aim = np.zeros(len(tight.lower), np.int64)

@@ -1,6 +1,7 @@
 """Projection: the table of counts that agrees with what is public and lies near noisy answers.
 
-Work on what has already been released: it costs nothing and promises nothing (`projection.md`).
+Near in squares (`project`) or in absolute differences (`nearest`). Work on what has already been
+released: it costs nothing and promises nothing (`projection.md`).
 """
 
 from __future__ import annotations
@@ -16,17 +17,18 @@ from adomnia.priors.solver.effort import Effort
 from adomnia.priors.solver.linear_programs import propose_whole
 from adomnia.priors.solver.system import System, whole
 
-__all__ = ["agrees", "fit", "project"]
+__all__ = ["agrees", "fit", "nearest", "project"]
 
 ROUNDS = 2000
 CHECKED = 25
 CLOSE = 1e-3
 OVER = 1.6
 EVEN = 1e-9
-GAP = 1e-3
+GAP, FINE = 1e-3, 1e-4
 FITTED, TURN = 1_000_000_000, 20
 """Steps for a projection, and for each entry in a turn of the fit."""
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,7 @@ class _Known:
 
 def project(
     system: System, rows: Any, noisy: NDArray[Any], effort: Effort | None = None
-) -> NDArray[np.int64] | None:
+) -> Integers | None:
     """A table t of whole counts, A t = b, with rows @ t near the noisy answers.
 
     First the nearest table of real numbers, then whole numbers around it. None if none was found
@@ -61,16 +63,34 @@ def project(
     measured = sparse.csr_array(whole(rows))
     target = np.asarray(noisy, dtype=np.float64)
     near = fit(system, measured, target, effort.part(2))
-    for attempt in (_around, _farther):
-        if effort.is_spent:
-            return None
-        found = attempt(_Known.of(system), measured, target, near, effort)
-        if found is not None and agrees(system, found):
-            return found
-    return None
+    if effort.is_spent:
+        return None
+    found = _around(_Known.of(system), measured, target, near, effort)
+    if found is not None and agrees(system, found):
+        return found
+    return None if effort.is_spent else nearest(system, np.rint(measured @ near), measured, effort)
 
 
-def agrees(system: System, table: NDArray[np.int64]) -> bool:
+def nearest(
+    system: System, aim: Floats, rows: Any = None, effort: Effort | None = None
+) -> Integers | None:
+    """The table of whole counts, A t = b, with the least sum of |rows @ t - aim|.
+
+    The rows are the cells if left out; under equal Laplace noise it is then the maximum
+    likelihood. None if none was found with this effort, or there is none; what comes back was
+    checked in whole numbers.
+    """
+    effort = effort or Effort(FITTED)
+    known, target = _Known.of(system), np.asarray(aim, np.float64)
+    found = (
+        _nearest_cells(known, target, effort)
+        if rows is None
+        else _nearest_sums(known, sparse.csr_array(whole(rows)), target, effort)
+    )
+    return found if found is not None and agrees(system, found) else None
+
+
+def agrees(system: System, table: Integers) -> bool:
     """Whether the table has no negative or forbidden count and every value that was given."""
     made = system.matrix @ table
     return bool(
@@ -135,7 +155,7 @@ def _factorised(known: Any, rows: Any, loose: Any) -> Any:
 
 def _around(
     known: _Known, rows: Any, noisy: Floats, near: Floats, effort: Effort
-) -> NDArray[np.int64] | None:
+) -> Integers | None:
     """Every count and every answer rounded up or down, so that the squares are least.
 
     Between two neighbouring whole numbers a square is linear. Where the matrix is totally
@@ -150,29 +170,48 @@ def _around(
     return _whole(cost, bounds, limits, near.size, effort)
 
 
-def _farther(
-    known: _Known, rows: Any, noisy: Floats, near: Floats, effort: Effort
-) -> NDArray[np.int64] | None:
-    """Any table of whole counts, the sum of the answers' distances from the fit least."""
-    aim, cells, measured = np.rint(rows @ near), near.size, rows.shape[0]
-    cost = np.concatenate([np.zeros(cells), np.ones(2 * measured)])
-    high = np.concatenate([known.most, np.full(2 * measured, np.inf)])
+def _nearest_cells(known: _Known, aim: Floats, effort: Effort) -> Integers | None:
+    """The counts themselves are aimed at.
+
+    A count is floor(aim) + step + up - down, with 0 <= step <= 1 and up, down >= 0: this is the
+    distance between whole numbers exactly, and where the matrix is totally unimodular already the
+    linear program has whole solutions.
+    """
+    base = np.minimum(np.maximum(np.floor(aim), 0), known.most)
+    part = np.clip(aim - base, 0, 1)
+    cost = np.concatenate([1 - 2 * part, np.ones(2 * aim.size)])
+    top = np.concatenate([np.minimum(known.most, 1), known.most, base])
+    moved, left = sparse.hstack([known.rows, known.rows, -known.rows]), known.rows @ base
+    limits = [optimize.LinearConstraint(moved, known.low - left, known.high - left)]
+    found = _whole(cost, optimize.Bounds(0, top), limits, cost.size, effort, FINE)
+    if found is None:
+        return None
+    step, up, down = found.reshape(3, aim.size)
+    table: Integers = base.astype(np.int64) + step + up - down
+    return table
+
+
+def _nearest_sums(known: _Known, rows: Any, aim: Floats, effort: Effort) -> Integers | None:
+    """Sums of counts are aimed at: each is floor(aim) + step + up - down, as above."""
+    base, cells, measured = np.floor(aim), known.most.size, aim.size
+    cost = np.concatenate([np.zeros(cells), 1 - 2 * (aim - base), np.ones(2 * measured)])
+    high = np.concatenate([known.most, aim > base, np.full(2 * measured, np.inf)])
     one = sparse.eye_array(measured)
-    none = sparse.csr_array((known.rows.shape[0], 2 * measured))
+    none = sparse.csr_array((known.rows.shape[0], 3 * measured))
     limits = [
         optimize.LinearConstraint(sparse.hstack([known.rows, none]), known.low, known.high),
-        optimize.LinearConstraint(sparse.hstack([rows, one, -one]), aim, aim),
+        optimize.LinearConstraint(sparse.hstack([rows, -one, -one, one]), base, base),
     ]
     return _whole(cost, optimize.Bounds(0, high), limits, cells, effort)
 
 
 def _whole(
-    cost: Floats, bounds: Any, limits: list[Any], cells: int, effort: Effort
-) -> NDArray[np.int64] | None:
+    cost: Floats, bounds: Any, limits: list[Any], cells: int, effort: Effort, gap: float = GAP
+) -> Integers | None:
     """The solver's best table, rounded; whether it holds is for the caller to check."""
     integral = np.zeros(cost.size)
     integral[:cells] = 1
     found = propose_whole(
-        cost, effort, GAP, integrality=integral, bounds=bounds, constraints=limits
+        cost, effort, gap, integrality=integral, bounds=bounds, constraints=limits
     )
     return None if found is None else np.rint(found[:cells]).astype(np.int64)

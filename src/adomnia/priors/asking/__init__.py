@@ -1,1 +1,0 @@
-"""What to measure, and how the rest follows, is here."""

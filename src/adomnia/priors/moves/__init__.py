@@ -1,1 +1,0 @@
-"""How far a question moves between induced neighbours is found here."""

@@ -1,1 +1,0 @@
-"""The tables that agree with the numbers are here."""

@@ -10,8 +10,8 @@ from small_table import number, opened
 
 import adomnia
 from adomnia.mining.components import PCA, believed_matrix
-from adomnia.mining.covariance import Covariance, ways
-from adomnia.mining.questions import bounds_of
+from adomnia.mining.parts.covariance import Covariance, ways
+from adomnia.mining.parts.statements import bounds_of
 
 DOMAINS = {name: number(0, 100) for name in "abcd"}
 

@@ -9,10 +9,10 @@ import pytest
 from small_table import listed, number, opened
 
 import adomnia
-from adomnia.mining.coarsening import ABSENT, Axis
-from adomnia.mining.contingency import BLIND, NOISE
 from adomnia.mining.decision_tree import DecisionTree
-from adomnia.mining.splits import best_cut, ends_of, full, grow
+from adomnia.mining.parts.coarsening import ABSENT, Coarsening
+from adomnia.mining.parts.contingency import BLIND, NOISE
+from adomnia.mining.parts.splits import best_cut, ends_of, full, grow
 
 DOMAINS = {
     "age": number(0, 99),
@@ -68,7 +68,7 @@ def test_depth_costs_nothing_and_zero_is_one_leaf(session):
 
 def test_public_cuts_are_used(session):
     tree = DecisionTree(max_depth=1, cuts={"age": [60, 200]}).fit(session, ["age"], "y", epsilon=5)
-    assert tree.axes_ == (Axis("age", (Fraction(60),)),)
+    assert tree.axes_ == (Coarsening("age", (Fraction(60),)),)
     assert tree.predict([[59], [60]]).tolist() == ["no", "yes"]
 
 
@@ -182,8 +182,8 @@ def test_the_blind_tree_takes_every_cell_apart():
 
 
 def test_an_axis_says_the_same_in_sql_and_on_rows(session):
-    axis = Axis("age", (Fraction(20), Fraction(60)))
-    job = Axis("job", groups=(("a", "it's"), ("b",), ("c",)))
+    axis = Coarsening("age", (Fraction(20), Fraction(60)))
+    job = Coarsening("job", groups=(("a", "it's"), ("b",), ("c",)))
     assert axis.codes(np.array([0, 20, 59, 60, np.nan])).tolist() == [0, 1, 1, 2, ABSENT]
     assert job.codes(np.array(["it's", "c", "z"])).tolist() == [0, 2, ABSENT]
     for each, columns in ((axis, people()["age"]), (job, people()["job"])):

@@ -13,11 +13,11 @@ from small_table import listed, number, opened
 import adomnia
 from adomnia.mining.components import PCA
 from adomnia.mining.decision_tree import DecisionTree
-from adomnia.mining.estimator import Estimator, shares
 from adomnia.mining.item_sets import FrequentItemSets
 from adomnia.mining.k_means import KMeans
 from adomnia.mining.logistic_regression import LogisticRegression
 from adomnia.mining.naive_bayes import CategoricalNB, GaussianNB
+from adomnia.mining.parts.estimator import Estimator, shares
 from adomnia.mining.perceptron import Perceptron
 from adomnia.mining.random_forest import RandomForest
 

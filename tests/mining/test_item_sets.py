@@ -9,7 +9,7 @@ from small_table import listed, number, opened
 import adomnia
 import adomnia.mining.item_sets as room
 from adomnia.mining.item_sets import CUT, FrequentItemSets
-from adomnia.mining.rules import Counted, rules_of, sum_margin
+from adomnia.mining.parts.association_rules import NoisyCount, rules_of, sum_margin
 
 BASKET = ["bread", "butter", "beer", "tea"]
 DOMAINS = {
@@ -149,11 +149,11 @@ def test_the_margin_of_a_sum_holds_and_is_not_wasteful():
 
 def test_a_rule_without_noise_has_no_margin():
     known = {
-        frozenset("a"): Counted(50, 0),
-        frozenset("b"): Counted(40, 0),
-        frozenset("ab"): Counted(30, 0),
+        frozenset("a"): NoisyCount(50, 0),
+        frozenset("b"): NoisyCount(40, 0),
+        frozenset("ab"): NoisyCount(30, 0),
     }
-    first, second = rules_of(known, Counted(100, 0), 0.0)
+    first, second = rules_of(known, NoisyCount(100, 0), 0.0)
     assert (first.given, first.then, first.confidence) == (("b",), ("a",), 0.75)
     assert second.confidence == 0.6
     assert first.lift == second.lift == 1.5

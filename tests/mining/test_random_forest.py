@@ -9,17 +9,17 @@ import pytest
 from small_table import listed, number, opened
 
 import adomnia
-from adomnia.mining.coarsening import Axis
+from adomnia.mining.parts.coarsening import Coarsening
+from adomnia.mining.parts.random_tree import KEPT, draw_tree
 from adomnia.mining.random_forest import MOST_TREES, RandomForest
-from adomnia.mining.random_tree import KEPT, draw_tree
 
 DOMAINS = {"x": number(0, 99), "z": number(0, 99), "job": listed("a", "b", "c", "it's"),
            "y": listed("no", "yes")}  # fmt: skip
 FEATURES = ["x", "z", "job"]
 AXES = (
-    Axis("x", tuple(Fraction(cut) for cut in range(10, 100, 10))),
-    Axis("z", tuple(Fraction(cut) for cut in range(10, 100, 10))),
-    Axis("job", groups=(("a",), ("b",), ("c",), ("it's",))),
+    Coarsening("x", tuple(Fraction(cut) for cut in range(10, 100, 10))),
+    Coarsening("z", tuple(Fraction(cut) for cut in range(10, 100, 10))),
+    Coarsening("job", groups=(("a",), ("b",), ("c",), ("it's",))),
 )
 
 
@@ -71,7 +71,7 @@ def test_a_tree_says_the_same_in_sql_and_on_rows(tmp_path):
 
 
 def test_a_tree_ends_where_nothing_can_be_cut():
-    axes = (Axis("x", (Fraction(5),)), Axis("only", groups=(("one",),)))
+    axes = (Coarsening("x", (Fraction(5),)), Coarsening("only", groups=(("one",),)))
     tree = draw_tree(axes, 9, np.random.default_rng(0))
     assert tree.size == 2
     assert draw_tree(axes, 0, np.random.default_rng(0)).expression() == "0"

@@ -7,9 +7,9 @@ import pytest
 from small_table import listed, number, opened
 
 import adomnia
-from adomnia.mining.coarsening import Axis
-from adomnia.mining.contingency import BLIND, Contingency
 from adomnia.mining.logistic_regression import LogisticRegression, _likeliest
+from adomnia.mining.parts.coarsening import Coarsening
+from adomnia.mining.parts.contingency import BLIND, ContingencyTable
 from adomnia.mining.perceptron import Perceptron
 
 DOMAINS = {
@@ -85,8 +85,11 @@ def test_counts_without_noise_give_the_plain_maximum():
     from sklearn.linear_model import LogisticRegression as Plain
 
     counts = np.array([[[30.0, 10], [20, 25]], [[15, 20], [5, 60]], [[2, 30], [1, 40]]])
-    axes = (Axis("a", groups=(("p",), ("q",), ("r",))), Axis("b", groups=(("s",), ("t",))))
-    weights = _likeliest(Contingency(axes, counts, 0.0), 1.0)
+    axes = (
+        Coarsening("a", groups=(("p",), ("q",), ("r",))),
+        Coarsening("b", groups=(("s",), ("t",))),
+    )
+    weights = _likeliest(ContingencyTable(axes, counts, 0.0), 1.0)
     rows = [
         ([i >= 1, i >= 2, j >= 1], k)
         for (i, j, k), n in np.ndenumerate(counts)
@@ -100,9 +103,9 @@ def test_counts_without_noise_give_the_plain_maximum():
 
 
 def test_negative_and_empty_counts_do_no_harm():
-    axes = (Axis("a", groups=(("p",), ("q",))),)
+    axes = (Coarsening("a", groups=(("p",), ("q",))),)
     for counts in ([[-5.0, -3], [-1, -2]], [[0, 0], [0, 0]], [[-50, 90], [80, -70]]):
-        table = Contingency(axes, np.array(counts, float), 100.0)
+        table = ContingencyTable(axes, np.array(counts, float), 100.0)
         assert np.isfinite(_likeliest(table, 1.0)).all()
 
 

@@ -10,10 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mining.covariance import Covariance, Way, by_grids, by_moments, by_products, ways
-from adomnia.mining.estimator import Estimator, Fitting, Watch, shares
-from adomnia.mining.questions import Bounds, bounds_of
-from adomnia.mining.synopsis import ask_rows, shrunk
+from adomnia.mining.parts.covariance import (
+    Covariance,
+    CovarianceMethod,
+    by_grids,
+    by_moments,
+    by_products,
+    ways,
+)
+from adomnia.mining.parts.estimator import Estimator, Fitting, Watch, shares
+from adomnia.mining.parts.moments import ask_rows, shrunk
+from adomnia.mining.parts.statements import Bounds, bounds_of
 from adomnia.privacy.loss import Amount
 
 if TYPE_CHECKING:
@@ -119,7 +126,9 @@ class PCA(Estimator):
             self.split_ = {**self.split_, "moments": moments + pairs, "pairs": Fraction(0)}
         return by_moments(fit, bounds, way, self.split_["moments"], self.split_["pairs"])
 
-    def _way(self, bounds: Sequence[Bounds], rows: float, epsilon: float, split: float) -> Way:
+    def _way(
+        self, bounds: Sequence[Bounds], rows: float, epsilon: float, split: float
+    ) -> CovarianceMethod:
         found = ways(bounds, rows, epsilon, split)
         asked = [way for way in found if self.method in (None, way.name)]
         return asked[0] if asked else found[0]  # one column has no pairs

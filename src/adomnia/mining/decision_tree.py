@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.mining.coarsening import ABSENT
-from adomnia.mining.estimator import Watch, check_whole
-from adomnia.mining.splits import Node, full, grow, shares_of
-from adomnia.mining.table_classifier import TableClassifier
+from adomnia.mining.parts.coarsening import ABSENT
+from adomnia.mining.parts.estimator import Watch, check_whole
+from adomnia.mining.parts.splits import TreeNode, full, grow, shares_of
+from adomnia.mining.parts.table_classifier import TableClassifier
 from adomnia.privacy.loss import Amount
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class DecisionTree(TableClassifier):
     draws attributes where there are too few rows to look for good ones.
     """
 
-    tree_: Node
+    tree_: TreeNode
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class DecisionTree(TableClassifier):
         return "\n".join(self._lines(self.tree_, spans, "", "all rows"))
 
     def _lines(
-        self, node: Node, spans: list[tuple[int, int]], indent: str, say: str
+        self, node: TreeNode, spans: list[tuple[int, int]], indent: str, say: str
     ) -> Iterator[str]:
         label = self.classes_[int(np.argmax(node.counts))]
         yield f"{indent}{say}: {label} (about {max(0, round(float(node.counts.sum())))} rows)"
@@ -110,8 +110,8 @@ class DecisionTree(TableClassifier):
 
 
 def _leaves(
-    node: Node, codes: NDArray[np.int64], within: NDArray[np.int64]
-) -> Iterator[tuple[Node, NDArray[np.int64]]]:
+    node: TreeNode, codes: NDArray[np.int64], within: NDArray[np.int64]
+) -> Iterator[tuple[TreeNode, NDArray[np.int64]]]:
     """Where each row comes to rest; codes of an axis are counted anew below each split of it."""
     if node.axis is None:
         yield node, within

@@ -11,11 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mining.coarsening import Axis, axes_of
-from adomnia.mining.estimator import Estimator, Fitting, Watch, check_whole, shares
-from adomnia.mining.questions import select
-from adomnia.mining.rules import Counted, ItemSet, Rule, rules_of, sum_margin
-from adomnia.mining.synopsis import scale_of
+from adomnia.mining.parts.association_rules import (
+    AssociationRule,
+    ItemSet,
+    NoisyCount,
+    rules_of,
+    sum_margin,
+)
+from adomnia.mining.parts.coarsening import Coarsening, axes_of
+from adomnia.mining.parts.estimator import Estimator, Fitting, Watch, check_whole, shares
+from adomnia.mining.parts.moments import scale_of
+from adomnia.mining.parts.statements import select
 from adomnia.privacy.loss import Amount
 
 if TYPE_CHECKING:
@@ -41,7 +47,7 @@ class FrequentItemSets(Estimator):
     """
 
     sets_: tuple[ItemSet, ...]
-    rows_: Counted
+    rows_: NoisyCount
 
     def __init__(
         self,
@@ -83,22 +89,22 @@ class FrequentItemSets(Estimator):
             parts = {f"length {k}": k for k in range(1, self.max_length + 1)}
             whole = self.split is None and _is_small(axes, self.max_length)
             self.split_ = shares(epsilon, self.split, {"joint": 1} if whole else parts)
-            count = _Count(fit, axes, self.confidence)
+            count = _ItemCounts(fit, axes, self.confidence)
             self.sets_ = self._joint(count) if whole else self._by_length(count)
         return self
 
-    def rules(self, min_confidence: float = 0.5) -> list[Rule]:
+    def rules(self, min_confidence: float = 0.5) -> list[AssociationRule]:
         """Rules "who has these has those too" from the frequent sets, surest first."""
         self.check_fitted()
         known = {frozenset(found.items): found.count for found in self.sets_}
         return rules_of(known, self.rows_, min_confidence)
 
-    def _joint(self, count: _Count) -> tuple[ItemSet, ...]:
+    def _joint(self, count: _ItemCounts) -> tuple[ItemSet, ...]:
         """Every set is a sum over the cells of one small table."""
         count.ask(range(len(count.axes)), self.split_["joint"])
         return self._levels(count, lambda *_: None)
 
-    def _by_length(self, count: _Count) -> tuple[ItemSet, ...]:
+    def _by_length(self, count: _ItemCounts) -> tuple[ItemSet, ...]:
         """Tables of the columns of all candidates share the epsilon of their length."""
 
         def ask(columns: Sequence[tuple[int, ...]], length: int) -> None:
@@ -108,8 +114,8 @@ class FrequentItemSets(Estimator):
 
         return self._levels(count, ask)
 
-    def _levels(self, count: _Count, ask: Any) -> tuple[ItemSet, ...]:
-        frequent: dict[frozenset[Item], Counted] = {}
+    def _levels(self, count: _ItemCounts, ask: Any) -> tuple[ItemSet, ...]:
+        frequent: dict[frozenset[Item], NoisyCount] = {}
         level: list[frozenset[Item]] = [frozenset([item]) for item in count.items()]
         for length in range(1, self.max_length + 1):
             columns, level = _tables(level, frequent, count.fit)
@@ -125,11 +131,11 @@ class FrequentItemSets(Estimator):
         sets = [self._named(count, each, got) for each, got in frequent.items()]
         return tuple(sorted(sets, key=lambda each: (-each.support, len(each.items))))
 
-    def _is_frequent(self, found: Counted) -> bool:
+    def _is_frequent(self, found: NoisyCount) -> bool:
         """Whether a noisy count reaches the threshold, and stands out of its own noise."""
         return found.value >= max(self.min_support * self.rows_.value, found.margin)
 
-    def _named(self, count: _Count, items: frozenset[Item], found: Counted) -> ItemSet:
+    def _named(self, count: _ItemCounts, items: frozenset[Item], found: NoisyCount) -> ItemSet:
         names = [count.axes[c].describe(g, g + 1) for c, g in sorted(items)]
         rows = max(self.rows_.value, 1.0)
         support = found.value / rows
@@ -138,10 +144,10 @@ class FrequentItemSets(Estimator):
         return ItemSet(tuple(names), found, support, min(1.0, margin), sure)
 
 
-class _Count:
+class _ItemCounts:
     """Noisy tables by their columns, and the counts of sets that they hold."""
 
-    def __init__(self, fit: Fitting, axes: tuple[Axis, ...], confidence: float) -> None:
+    def __init__(self, fit: Fitting, axes: tuple[Coarsening, ...], confidence: float) -> None:
         self.fit, self.axes, self.confidence = fit, axes, confidence
         self.tables: dict[tuple[int, ...], tuple[Floats, float]] = {}
 
@@ -167,7 +173,7 @@ class _Count:
             counts[tuple(int(part) for part in cell)] = value
         self.tables[chosen] = counts, scale_of(self.fit, sql, epsilon)
 
-    def of(self, items: frozenset[Item]) -> Counted | None:
+    def of(self, items: frozenset[Item]) -> NoisyCount | None:
         """How many rows have all items, from the smallest table that holds their columns."""
         columns = {column for column, _ in items}
         holding = [each for each in self.tables if columns <= set(each)]
@@ -178,21 +184,21 @@ class _Count:
         group = dict(items)
         part = counts[tuple(group.get(column, slice(None)) for column in chosen)]
         terms = int(np.size(part))
-        return Counted(float(np.sum(part)), sum_margin(scale, terms, self.confidence))
+        return NoisyCount(float(np.sum(part)), sum_margin(scale, terms, self.confidence))
 
-    def rows(self) -> Counted:
+    def rows(self) -> NoisyCount:
         """How many rows there are, from the table that says it best."""
         best = [
-            Counted(float(counts.sum()), sum_margin(scale, counts.size, self.confidence))
+            NoisyCount(float(counts.sum()), sum_margin(scale, counts.size, self.confidence))
             for counts, scale in self.tables.values()
         ]
-        found = min(best, key=lambda each: each.margin, default=Counted(1.0, 0.0))
+        found = min(best, key=lambda each: each.margin, default=NoisyCount(1.0, 0.0))
         if found.value <= found.margin:
             self.fit.note("the noise is wider than the number of rows: use a larger epsilon")
-        return Counted(max(1.0, found.value), found.margin)
+        return NoisyCount(max(1.0, found.value), found.margin)
 
 
-def _is_small(axes: Sequence[Axis], length: int) -> bool:
+def _is_small(axes: Sequence[Coarsening], length: int) -> bool:
     """Whether one joint table is less noisy than tables of their own for all sets of columns.
 
     A sum over c cells of one table has the noise of √c, a table that shares the epsilon with
@@ -203,7 +209,7 @@ def _is_small(axes: Sequence[Axis], length: int) -> bool:
 
 
 def _tables(
-    level: list[frozenset[Item]], frequent: Mapping[frozenset[Item], Counted], fit: Fitting
+    level: list[frozenset[Item]], frequent: Mapping[frozenset[Item], NoisyCount], fit: Fitting
 ) -> tuple[list[tuple[int, ...]], list[frozenset[Item]]]:
     """The columns to be counted for these candidates, the likeliest ones where they are many."""
     hope: dict[tuple[int, ...], float] = {}
@@ -220,7 +226,7 @@ def _tables(
 
 
 def _candidates(
-    last: Sequence[frozenset[Item]], frequent: Mapping[frozenset[Item], Counted], length: int
+    last: Sequence[frozenset[Item]], frequent: Mapping[frozenset[Item], NoisyCount], length: int
 ) -> list[frozenset[Item]]:
     """Sets of this length, one item of each column, all of whose parts are frequent."""
     joined = {a | b for a, b in combinations(last, 2) if len(a | b) == length}

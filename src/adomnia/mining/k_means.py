@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mining.estimator import Estimator, Fitting, Watch, shares
-from adomnia.mining.questions import Bounds, bounds_of, decimal, identifier, select
-from adomnia.mining.synopsis import (
-    Cells,
+from adomnia.mining.parts.estimator import Estimator, Fitting, Watch, shares
+from adomnia.mining.parts.moments import (
+    GroupKey,
     ask_grid,
     ask_moments,
     ask_rows,
@@ -22,6 +21,7 @@ from adomnia.mining.synopsis import (
     cells_of,
     present,
 )
+from adomnia.mining.parts.statements import Bounds, bounds_of, decimal, identifier, select
 from adomnia.privacy.loss import Amount
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _lloyd(fit: Fitting, bounds: Sequence[Bounds], centers: Floats, share: Fract
     """
     source = _assigned(fit, bounds, centers)
     expression = '"nearest"' if len(centers) > 1 else ""
-    cells = Cells(expression, list(range(len(centers))), source)
+    cells = GroupKey(expression, list(range(len(centers))), source)
     found = ask_moments(fit, bounds, share, cells, degree=1)
     noise = np.broadcast_to((found.scale / found.rows[:, None]) ** 2, centers.shape)
     move = np.clip(found.mean, 0, 1) - centers

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mining.additive import curvature, scores, step_sums
-from adomnia.mining.coarsening import ABSENT
-from adomnia.mining.contingency import Contingency
-from adomnia.mining.estimator import Watch
-from adomnia.mining.table_classifier import TableClassifier
+from adomnia.mining.parts.additive_scores import curvature, scores, step_sums
+from adomnia.mining.parts.coarsening import ABSENT
+from adomnia.mining.parts.contingency import ContingencyTable
+from adomnia.mining.parts.estimator import Watch
+from adomnia.mining.parts.table_classifier import TableClassifier
 from adomnia.privacy.loss import Amount
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _steps(codes: NDArray[np.int64], sizes: Sequence[int]) -> Floats:
     return np.concatenate(parts, axis=1)
 
 
-def _likeliest(found: Contingency, penalty: float) -> Floats:
+def _likeliest(found: ContingencyTable, penalty: float) -> Floats:
     """The penalised maximum of the likelihood by Newton's method, one row of weights per class.
 
     Counts are not clipped: clipped noise is no longer centred, and would add up over the cells.

@@ -9,9 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mining.estimator import Classifier, Fitting, Watch, shares
-from adomnia.mining.questions import Bounds, bounds_of, identifier, select, values_of
-from adomnia.mining.synopsis import Cells, Moments, ask_moments, onto_simplex, scale_of, shrunk
+from adomnia.mining.parts.estimator import Classifier, Fitting, Watch, shares
+from adomnia.mining.parts.moments import (
+    GroupKey,
+    Moments,
+    ask_moments,
+    onto_simplex,
+    scale_of,
+    shrunk,
+)
+from adomnia.mining.parts.statements import Bounds, bounds_of, identifier, select, values_of
 from adomnia.privacy.loss import Amount
 from adomnia.schema.domain import Value
 
@@ -84,7 +91,7 @@ class GaussianNB(_Bayes):
             bounds, classes = bounds_of(session, features), values_of(session, target)
             self._start(features, target, classes)
             self.split_ = shares(epsilon, self.split, {"moments": 1})
-            cells = Cells(identifier(target), classes)
+            cells = GroupKey(identifier(target), classes)
             found = ask_moments(fit, bounds, self.split_["moments"], cells)
             self._keep(found, bounds, fit)
         return self

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mining.contingency import Classes, classes_of
-from adomnia.mining.estimator import Classifier, Fitting, Watch, check_whole, shares
-from adomnia.mining.questions import Bounds, bounds_of, decimal, identifier, literal, select
+from adomnia.mining.parts.contingency import TargetClasses, classes_of
+from adomnia.mining.parts.estimator import Classifier, Fitting, Watch, check_whole, shares
+from adomnia.mining.parts.statements import Bounds, bounds_of, decimal, identifier, literal, select
 from adomnia.privacy.loss import Amount
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class _Border:
     """Weights of positions: columns less `center`, in units of half their bounds."""
 
     bounds: tuple[Bounds, ...]
-    classes: Classes
+    classes: TargetClasses
     center: tuple[Fraction, ...]
     rows: float
     weights: Floats
@@ -125,7 +125,7 @@ class Perceptron(Classifier):
         return found
 
 
-def _two(session: Session, target: str, features: Sequence[str]) -> Classes:
+def _two(session: Session, target: str, features: Sequence[str]) -> TargetClasses:
     classes = classes_of(session, target, features)
     if len(classes.values) != 2:
         raise QuestionError(
@@ -140,7 +140,7 @@ def _half(bounds: Sequence[Bounds]) -> Floats:
 
 
 def _start(
-    fit: Fitting, bounds: tuple[Bounds, ...], classes: Classes, epsilon: Fraction
+    fit: Fitting, bounds: tuple[Bounds, ...], classes: TargetClasses, epsilon: Fraction
 ) -> _Border:
     """The border half way between the classes' means, across the line from one to the other."""
     middle = tuple((bound.low + bound.high) / 2 for bound in bounds)

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mining.coarsening import Axis, axes_of
-from adomnia.mining.contingency import NOISE, Classes, classes_of
-from adomnia.mining.estimator import Classifier, Fitting, Watch, check_whole, shares
-from adomnia.mining.questions import identifier, select
-from adomnia.mining.random_tree import KEPT, RandomTree, draw_tree
-from adomnia.mining.splits import shares_of
-from adomnia.mining.synopsis import ask_rows, scale_of
+from adomnia.mining.parts.coarsening import Coarsening, axes_of
+from adomnia.mining.parts.contingency import NOISE, TargetClasses, classes_of
+from adomnia.mining.parts.estimator import Classifier, Fitting, Watch, check_whole, shares
+from adomnia.mining.parts.moments import ask_rows, scale_of
+from adomnia.mining.parts.random_tree import KEPT, RandomTree, draw_tree
+from adomnia.mining.parts.splits import shares_of
+from adomnia.mining.parts.statements import identifier, select
 from adomnia.privacy.loss import Amount
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class RandomForest(Classifier):
             raise QuestionError(f"max_depth must be at most {MOST_DEPTH}")
 
     def _grow(
-        self, fit: Fitting, axes: Sequence[Axis], classes: Classes
+        self, fit: Fitting, axes: Sequence[Coarsening], classes: TargetClasses
     ) -> tuple[tuple[RandomTree, ...], tuple[Floats, ...]]:
         epsilon, draw = self.split_["trees"], np.random.default_rng(self.seed)
         rows = ask_rows(fit, self.split_["rows"])
@@ -114,7 +114,9 @@ class RandomForest(Classifier):
         fit.total = fit.done + count
         return trees, tuple(_leaves(fit, tree, classes, epsilon / count) for tree in trees)
 
-    def _affordable(self, fit: Fitting, tree: RandomTree, classes: Classes, rows: float) -> int:
+    def _affordable(
+        self, fit: Fitting, tree: RandomTree, classes: TargetClasses, rows: float
+    ) -> int:
         """As many trees as leave the noise within the rows of a class that share a leaf."""
         noise = scale_of(fit, _question(fit, tree, classes), self.split_["trees"])
         together = rows / len(classes.values) * KEPT**self.max_depth
@@ -123,14 +125,14 @@ class RandomForest(Classifier):
         return max(1, min(MOST_TREES, int(together / noise)))
 
 
-def _question(fit: Fitting, tree: RandomTree, classes: Classes) -> str:
+def _question(fit: Fitting, tree: RandomTree, classes: TargetClasses) -> str:
     keys = {"leaf": tree.expression(), "class": identifier(classes.name)}
     if tree.size == 1:
         del keys["leaf"]
     return select(fit.session, {"n": "COUNT(*)"}, keys=keys)
 
 
-def _leaves(fit: Fitting, tree: RandomTree, classes: Classes, epsilon: Fraction) -> Floats:
+def _leaves(fit: Fitting, tree: RandomTree, classes: TargetClasses, epsilon: Fraction) -> Floats:
     """The noisy rows by leaf and class: one question, in which a row counts once."""
     code = {value: place for place, value in enumerate(classes.values)}
     counts = np.zeros((tree.size, len(classes.values)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.mining.coarsening import ABSENT, Axis
+from adomnia.mining.parts.coarsening import ABSENT, Coarsening
 
 __all__ = ["KEPT", "RandomTree", "draw_tree"]
 
@@ -37,7 +37,7 @@ class _Test:
 class RandomTree:
     """A tree over axes, whose listed values are in an order drawn by lot; `size` leaves."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[Coarsening, ...]
     root: _Test | int
     size: int
 
@@ -75,7 +75,7 @@ def _descend(
     yield from _descend(node.high, codes, rows[~low])
 
 
-def draw_tree(axes: Sequence[Axis], depth: int, draw: np.random.Generator) -> RandomTree:
+def draw_tree(axes: Sequence[Coarsening], depth: int, draw: np.random.Generator) -> RandomTree:
     """A tree of this depth: each test takes an axis by lot, and a cut by lot within its span.
 
     It is less deep where the spans of all axes have come down to one group.

@@ -17,9 +17,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.mining.estimator import Fitting
-from adomnia.mining.questions import Bounds, decimal, identifier, select
-from adomnia.mining.synopsis import (
+from adomnia.mining.parts.estimator import Fitting
+from adomnia.mining.parts.moments import (
     ask_grid,
     ask_moments,
     believed,
@@ -29,9 +28,10 @@ from adomnia.mining.synopsis import (
     scale_of,
     shrunk,
 )
+from adomnia.mining.parts.statements import Bounds, decimal, identifier, select
 from adomnia.queries.measurement import Sum, number
 
-__all__ = ["Covariance", "Way", "by_grids", "by_moments", "by_products", "ways"]
+__all__ = ["Covariance", "CovarianceMethod", "by_grids", "by_moments", "by_products", "ways"]
 
 Floats = NDArray[np.float64]
 SPREAD, REACH = 0.2, 3.0
@@ -55,7 +55,7 @@ class Covariance:
 
 
 @dataclass(frozen=True)
-class Way:
+class CovarianceMethod:
     """A way to ask: its name, the error of an entry to be expected, and the shape of its grids.
 
     `whole`: there is so little noise that cutting products off would do more harm.
@@ -72,24 +72,26 @@ class Way:
         return self.whole and math.comb(count, 2) + count <= PAIRS
 
 
-def ways(bounds: Sequence[Bounds], rows: float, epsilon: float, split: float) -> list[Way]:
+def ways(
+    bounds: Sequence[Bounds], rows: float, epsilon: float, split: float
+) -> list[CovarianceMethod]:
     """All ways, the most exact first; `split` is the moments' share where others follow."""
     count, unit = len(bounds), max(epsilon * rows, 1e-300)
     alone = math.hypot(min(count / unit, SPREAD**2), UNSEEN * SPREAD**2 * math.sqrt(count - 1))
-    found = [Way("moments", alone), *_grids(bounds, unit)]
+    found = [CovarianceMethod("moments", alone), *_grids(bounds, unit)]
     if count > 1 and 0 < split < 1:
         own, rest = min(count / (unit * split), SPREAD**2), unit * (1 - split)
         pairs = math.sqrt(2) * math.comb(count, 2) / rest
         whole = pairs < LOST * SPREAD**2
         error = _both(own, pairs * (REACH * SPREAD) ** 2, count)
-        found.append(Way("products", error, whole=whole))
+        found.append(CovarianceMethod("products", error, whole=whole))
         for block in range(1, (count + 1) // 2 + 1):
             joined = list(_joined(count, block))
             cells = 2 ** max(len(part) for part in joined)
             if _is_quick(len(joined), cells):
                 apart = math.sqrt(2 * cells) * len(joined) * SPREAD**2 / rest
                 error = math.hypot(_both(own, apart, count), MODEL * SPREAD**2)
-                found.append(Way("sides", error, block, 2))
+                found.append(CovarianceMethod("sides", error, block, 2))
     return sorted(found, key=lambda way: way.error)
 
 
@@ -98,7 +100,7 @@ def _both(own: float, apart: float, count: int) -> float:
     return math.sqrt((own**2 + (count - 1) * apart**2) / count)
 
 
-def _grids(bounds: Sequence[Bounds], unit: float) -> Iterator[Way]:
+def _grids(bounds: Sequence[Bounds], unit: float) -> Iterator[CovarianceMethod]:
     count = len(bounds)
     for block in range(1, (count + 1) // 2 + 1):
         joined = list(_joined(count, block))
@@ -107,7 +109,7 @@ def _grids(bounds: Sequence[Bounds], unit: float) -> Iterator[Way]:
             if not _is_quick(len(joined), cells):
                 break
             noise = math.sqrt(2 * cells) / 12 * len(joined) / unit
-            yield Way("grids", math.hypot(noise, 0.5 / (12 * bins**2)), block, bins)
+            yield CovarianceMethod("grids", math.hypot(noise, 0.5 / (12 * bins**2)), block, bins)
 
 
 def _is_quick(grids: int, cells: int) -> bool:
@@ -128,7 +130,7 @@ def _joined(count: int, block: int) -> Iterator[list[int]]:
 
 
 def by_grids(
-    fit: Fitting, bounds: Sequence[Bounds], way: Way, epsilon: Fraction, rows: float
+    fit: Fitting, bounds: Sequence[Bounds], way: CovarianceMethod, epsilon: Fraction, rows: float
 ) -> Covariance:
     """Moments around the middle of the bounds, summed over the cells of joint grids."""
     count = len(bounds)
@@ -160,7 +162,11 @@ def _within(centers: Sequence[Floats]) -> Floats:
 
 
 def by_moments(
-    fit: Fitting, bounds: Sequence[Bounds], way: Way, epsilon: Fraction, pairs: Fraction
+    fit: Fitting,
+    bounds: Sequence[Bounds],
+    way: CovarianceMethod,
+    epsilon: Fraction,
+    pairs: Fraction,
 ) -> Covariance:
     """Variances from moments; then what the way asks of pairs, if anything."""
     found = ask_moments(fit, bounds, epsilon)
@@ -184,7 +190,7 @@ def by_moments(
 def _correlate(
     fit: Fitting,
     bounds: Sequence[Bounds],
-    way: Way,
+    way: CovarianceMethod,
     epsilon: Fraction,
     known: tuple[Covariance, Floats],
 ) -> None:

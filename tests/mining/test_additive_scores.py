@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from adomnia.mining.additive import curvature, scores, step_sums
+from adomnia.mining.parts.additive_scores import curvature, scores, step_sums
 
 shapes = some.lists(some.integers(1, 4), min_size=1, max_size=4).map(tuple)
 

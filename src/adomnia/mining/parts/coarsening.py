@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mining.questions import bounds_of, decimal, identifier, literal, values_of
+from adomnia.mining.parts.statements import bounds_of, decimal, identifier, literal, values_of
 from adomnia.schema.domain import Grid, Value
 
 if TYPE_CHECKING:
     from adomnia.curator.session import Session
 
-__all__ = ["ABSENT", "Axis", "axes_of"]
+__all__ = ["ABSENT", "Coarsening", "axes_of"]
 
 ABSENT = -1
 """The code of a value that has no group: missing, or not in the public list."""
 
 
 @dataclass(frozen=True)
-class Axis:
+class Coarsening:
     """The groups of an attribute, numbered from 0.
 
     A number's groups lie between `cuts`: group i holds what is below `cuts[i]` and in no group
@@ -77,19 +77,19 @@ class Axis:
         places = np.searchsorted([float(cut) for cut in self.cuts], numbers, side="right")
         return np.where(np.isnan(numbers), ABSENT, places).astype(np.int64)
 
-    def merged(self, ends: Sequence[int]) -> Axis:
+    def merged(self, ends: Sequence[int]) -> Coarsening:
         """Neighbouring groups put together: a new one begins at each of `ends`."""
         if self.groups is None:
             return replace(self, cuts=tuple(self.cuts[end - 1] for end in ends))
         parts = [self.groups[a:b] for a, b in pairwise([0, *ends, self.size])]
         return replace(self, groups=tuple(sum(part, ()) for part in parts))
 
-    def ordered(self, order: Sequence[int]) -> Axis:
+    def ordered(self, order: Sequence[int]) -> Coarsening:
         """The same groups of listed values in another order."""
         assert self.groups is not None
         return replace(self, groups=tuple(self.groups[place] for place in order))
 
-    def evenly(self, most: int) -> Axis:
+    def evenly(self, most: int) -> Coarsening:
         """At most so many groups, of about as many former groups each."""
         count = min(most, self.size)
         return self.merged([i * self.size // count for i in range(1, count)])
@@ -109,7 +109,7 @@ def axes_of(
     features: Sequence[str],
     bins: int,
     cuts: Mapping[str, Sequence[float]] | None = None,
-) -> tuple[Axis, ...]:
+) -> tuple[Coarsening, ...]:
     """An axis for each attribute: one group for each listed value; numbers with bounds are cut
     at the given points, or into `bins` of equal width. Nothing of it rests on the data."""
     if isinstance(features, str) or not features:
@@ -123,23 +123,23 @@ def axes_of(
     return tuple(_axis(session, name, bins, given.get(name)) for name in features)
 
 
-def _axis(session: Session, name: str, bins: int, given: Sequence[float] | None) -> Axis:
+def _axis(session: Session, name: str, bins: int, given: Sequence[float] | None) -> Coarsening:
     declared = session.desk.table.attributes.get(name)
     if declared is None or not isinstance(declared.domain, Grid):
         if given is not None:
             raise QuestionError(f"{name!r} has no bounds, so it cannot be cut")
-        return Axis(name, groups=tuple((value,) for value in values_of(session, name)))
+        return Coarsening(name, groups=tuple((value,) for value in values_of(session, name)))
     (bounds,) = bounds_of(session, [name])
     if given is not None:
         try:
             points = sorted({Fraction(str(point)) for point in given})
         except (TypeError, ValueError):
             raise QuestionError(f"the cuts of {name!r} must be a list of numbers") from None
-        return Axis(name, tuple(cut for cut in points if bounds.low < cut <= bounds.high))
+        return Coarsening(name, tuple(cut for cut in points if bounds.low < cut <= bounds.high))
     steps = int(bounds.width / bounds.step)
     count = max(1, min(bins, steps + 1))
     firsts = [-(-i * (steps + 1) // count) for i in range(1, count)]
-    return Axis(name, tuple(bounds.low + first * bounds.step for first in firsts))
+    return Coarsening(name, tuple(bounds.low + first * bounds.step for first in firsts))
 
 
 def _plain(value: Any) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.mining.coarsening import Axis, axes_of
-from adomnia.mining.contingency import SPLIT, Contingency, ask_contingency, classes_of
-from adomnia.mining.estimator import Classifier, Fitting, check_whole, shares
+from adomnia.mining.parts.coarsening import Coarsening, axes_of
+from adomnia.mining.parts.contingency import SPLIT, ContingencyTable, ask_contingency, classes_of
+from adomnia.mining.parts.estimator import Classifier, Fitting, check_whole, shares
 from adomnia.privacy.loss import Amount
 
 __all__ = ["TableClassifier"]
@@ -23,7 +23,7 @@ class TableClassifier(Classifier):
     cuts: Mapping[str, Sequence[float]] | None
     split: Mapping[str, Any] | None
     seed: int
-    axes_: tuple[Axis, ...]
+    axes_: tuple[Coarsening, ...]
 
     def _check_table(self) -> None:
         check_whole("bins", self.bins, 2)
@@ -31,7 +31,7 @@ class TableClassifier(Classifier):
 
     def _ask_table(
         self, fit: Fitting, features: Sequence[str], target: str, epsilon: Amount
-    ) -> Contingency:
+    ) -> ContingencyTable:
         """The table of the attributes that tell most, in few groups; `axes_` has these."""
         axes = axes_of(fit.session, features, self.bins, self.cuts)
         classes = classes_of(fit.session, target, features)

@@ -15,15 +15,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.mining.estimator import Fitting
-from adomnia.mining.questions import Bounds, decimal, identifier, select
+from adomnia.mining.parts.estimator import Fitting
+from adomnia.mining.parts.statements import Bounds, decimal, identifier, select
 from adomnia.queries.measurement import Moments as Measured
 from adomnia.queries.measurement import Sum, unit_of
 from adomnia.schema.domain import Value
 
 __all__ = [
-    "Cells",
     "Grid",
+    "GroupKey",
     "Moments",
     "ask_grid",
     "ask_moments",
@@ -93,7 +93,7 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Cells:
+class GroupKey:
     """What rows are grouped by: an expression of SQL and its values; a `source` that has it.
 
     Without an expression all rows of the source are one cell.
@@ -108,7 +108,7 @@ def ask_moments(
     fit: Fitting,
     bounds: Sequence[Bounds],
     epsilon: Fraction,
-    cells: Cells | None = None,
+    cells: GroupKey | None = None,
     degree: int = 2,
 ) -> Moments:
     """The moments of all columns in each cell; up to the mean only if the degree is 1.
@@ -129,7 +129,7 @@ def ask_moments(
     return read_moments(np.concatenate(found, axis=1), bounds, scale)
 
 
-def _moments_sql(fit: Fitting, part: Sequence[Bounds], cells: Cells | None, degree: int) -> str:
+def _moments_sql(fit: Fitting, part: Sequence[Bounds], cells: GroupKey | None, degree: int) -> str:
     outputs = moment_outputs(part, degree)
     if cells is None:
         return select(fit.session, outputs)

@@ -11,20 +11,20 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Node", "best_cut", "ends_of", "full", "grow", "shares_of"]
+__all__ = ["TreeNode", "best_cut", "ends_of", "full", "grow", "shares_of"]
 
 Floats = NDArray[np.float64]
 TINY = 1e-9
 
 
 @dataclass(frozen=True)
-class Node:
+class TreeNode:
     """Counts by class, and below it one child for each part of an axis, which begin at `ends`."""
 
     counts: Floats
     axis: int | None = None
     ends: tuple[int, ...] = ()
-    children: tuple[Node, ...] = ()
+    children: tuple[TreeNode, ...] = ()
 
     @property
     def depth(self) -> int:
@@ -66,16 +66,16 @@ def _n_log_n(counts: Floats) -> Floats:
     return out
 
 
-def grow(table: Floats, variance: float, depth: int) -> Node:
+def grow(table: Floats, variance: float, depth: int) -> TreeNode:
     """A tree of cuts over a noisy table (one axis per attribute, the classes last)."""
     counts = table.reshape(-1, table.shape[-1]).sum(axis=0)
     found = _best_axis(table, variance) if depth > 0 else None
     if found is None:
-        return Node(counts)
+        return TreeNode(counts)
     axis, end = found
     parts = np.split(table, [end], axis=axis)
     children = tuple(grow(part, variance, depth - 1) for part in parts)
-    return Node(counts, axis, (end,), children)
+    return TreeNode(counts, axis, (end,), children)
 
 
 def _best_axis(table: Floats, variance: float) -> tuple[int, int] | None:
@@ -90,17 +90,19 @@ def _best_axis(table: Floats, variance: float) -> tuple[int, int] | None:
     return None if best is None else best[1:]
 
 
-def full(table: Floats, depth: int, axis: int = 0) -> Node:
+def full(table: Floats, depth: int, axis: int = 0) -> TreeNode:
     """The tree that takes the axes in turn and all their groups apart, whatever is counted."""
     counts = table.reshape(-1, table.shape[-1]).sum(axis=0)
     if depth == 0 or axis == table.ndim - 1:
-        return Node(counts)
+        return TreeNode(counts)
     ends = range(1, table.shape[axis])
     parts = np.split(table, list(ends), axis=axis)
-    return Node(counts, axis, tuple(ends), tuple(full(part, depth - 1, axis + 1) for part in parts))
+    return TreeNode(
+        counts, axis, tuple(ends), tuple(full(part, depth - 1, axis + 1) for part in parts)
+    )
 
 
-def ends_of(node: Node) -> list[int]:
+def ends_of(node: TreeNode) -> list[int]:
     """Where the groups of a tree over one axis begin, the first one left out."""
     if not node.children:
         return []

@@ -9,8 +9,15 @@ import pytest
 from small_table import listed, number, opened
 
 import adomnia
-from adomnia.mining.questions import bounds_of, decimal, identifier, literal, select, values_of
-from adomnia.mining.synopsis import onto_simplex, shrunk
+from adomnia.mining.parts.moments import onto_simplex, shrunk
+from adomnia.mining.parts.statements import (
+    bounds_of,
+    decimal,
+    identifier,
+    literal,
+    select,
+    values_of,
+)
 
 DOMAINS = {
     "n": number(0, 10),

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-__all__ = ["Counted", "ItemSet", "Rule", "rules_of", "sum_margin"]
+__all__ = ["AssociationRule", "ItemSet", "NoisyCount", "rules_of", "sum_margin"]
 
 GRID = 400
 
 
 @dataclass(frozen=True)
-class Counted:
+class NoisyCount:
     """A noisy count, and how far off it may be at the confidence of the fit."""
 
     value: float
@@ -25,14 +25,14 @@ class ItemSet:
     """A frequent set: its items, noisy count and support; `sure` where noise does not decide it."""
 
     items: tuple[str, ...]
-    count: Counted
+    count: NoisyCount
     support: float
     margin: float
     sure: bool
 
 
 @dataclass(frozen=True)
-class Rule:
+class AssociationRule:
     """Rows with all of `given` have all of `then` in a share `confidence` of cases.
 
     `lift` is that share over the share of `then` among all rows. `margins` says how far off each
@@ -62,8 +62,8 @@ def sum_margin(scale: float, terms: int, confidence: float) -> float:
 
 
 def rules_of(
-    known: Mapping[frozenset[str], Counted], rows: Counted, min_confidence: float
-) -> list[Rule]:
+    known: Mapping[frozenset[str], NoisyCount], rows: NoisyCount, min_confidence: float
+) -> list[AssociationRule]:
     """All rules between parts of known sets that reach the confidence, surest first."""
     found = []
     for items, both in known.items():
@@ -80,19 +80,19 @@ def rules_of(
 def _rule(
     given: frozenset[str],
     then: frozenset[str],
-    counts: tuple[Counted, Counted, Counted, Counted],
-) -> Rule:
+    counts: tuple[NoisyCount, NoisyCount, NoisyCount, NoisyCount],
+) -> AssociationRule:
     both, first, second, rows = counts
     support = _ratio([both], [rows], 1.0)
     confidence = _ratio([both], [first], 1.0)
     lift = _ratio([both, rows], [first, second], math.inf)
     margins = {"support": support[1], "confidence": confidence[1], "lift": lift[1]}
-    return Rule(
+    return AssociationRule(
         tuple(sorted(given)), tuple(sorted(then)), support[0], confidence[0], lift[0], margins
     )
 
 
-def _ratio(above: list[Counted], below: list[Counted], most: float) -> tuple[float, float]:
+def _ratio(above: list[NoisyCount], below: list[NoisyCount], most: float) -> tuple[float, float]:
     """A ratio of products of counts, at most so large, and how far off it may be."""
     value = min(most, math.prod(c.value for c in above) / math.prod(c.value for c in below))
     least = math.prod(max(0.0, c.value - c.margin) for c in above)

@@ -17,17 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mining.coarsening import Axis
-from adomnia.mining.estimator import Fitting
-from adomnia.mining.questions import identifier, select, values_of
-from adomnia.mining.splits import best_cut, ends_of, grow
-from adomnia.mining.synopsis import scale_of
+from adomnia.mining.parts.coarsening import Coarsening
+from adomnia.mining.parts.estimator import Fitting
+from adomnia.mining.parts.moments import scale_of
+from adomnia.mining.parts.splits import best_cut, ends_of, grow
+from adomnia.mining.parts.statements import identifier, select, values_of
 from adomnia.schema.domain import Value
 
 if TYPE_CHECKING:
     from adomnia.curator.session import Session
 
-__all__ = ["SPLIT", "Classes", "Contingency", "ask_contingency", "classes_of"]
+__all__ = ["SPLIT", "ContingencyTable", "TargetClasses", "ask_contingency", "classes_of"]
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ NOISE = "the noise is wider than the number of rows: use a larger epsilon"
 
 
 @dataclass(frozen=True)
-class Classes:
+class TargetClasses:
     """The attribute to be told from the others, and its public values."""
 
     name: str
@@ -54,19 +54,19 @@ class Classes:
 
 
 @dataclass(frozen=True)
-class Contingency:
+class ContingencyTable:
     """Noisy counts: one axis of `counts` for each of `axes`, and the classes last.
 
     `variance` is that of the noise in one cell. `blind`: the axes were not chosen by the data.
     """
 
-    axes: tuple[Axis, ...]
+    axes: tuple[Coarsening, ...]
     counts: Floats
     variance: float
     blind: bool = False
 
 
-def classes_of(session: Session, target: str, features: Sequence[str]) -> Classes:
+def classes_of(session: Session, target: str, features: Sequence[str]) -> TargetClasses:
     """The classes of a declared attribute that is not among the features."""
     if target in features:
         raise QuestionError(f"{target!r} is both a feature and the target")
@@ -76,16 +76,16 @@ def classes_of(session: Session, target: str, features: Sequence[str]) -> Classe
             f"{target!r} has {len(values)} declared values: there is nothing to tell apart",
             f"a target has 2 to {MOST_CLASSES} values",
         )
-    return Classes(target, values)
+    return TargetClasses(target, values)
 
 
 def ask_contingency(
     fit: Fitting,
-    axes: Sequence[Axis],
-    classes: Classes,
+    axes: Sequence[Coarsening],
+    classes: TargetClasses,
     split: Mapping[str, Fraction],
     seed: int = 0,
-) -> Contingency:
+) -> ContingencyTable:
     """The table from which a model of the classes is made.
 
     First the classes are counted, so that there is a number of rows to decide by. Then, where it
@@ -111,7 +111,7 @@ def ask_contingency(
     return _table(fit, _blindly(axes, rows * float(rest), seed), classes, rest, blind=True)
 
 
-def _is_small(axes: Sequence[Axis], screened: float) -> bool:
+def _is_small(axes: Sequence[Coarsening], screened: float) -> bool:
     """Whether the joint table has no more noise in an attribute's counts than its own table.
 
     Of N cells, N/s are summed for each of an attribute's s groups, at the whole epsilon; a table
@@ -122,7 +122,7 @@ def _is_small(axes: Sequence[Axis], screened: float) -> bool:
     return len(axes) == 1 or cells * screened**2 <= least * len(axes) ** 2
 
 
-def _is_worth(axes: Sequence[Axis], weight: float) -> bool:
+def _is_worth(axes: Sequence[Coarsening], weight: float) -> bool:
     """Whether half the rows of a class, `weight` over epsilon, outweigh half of an axis's noise.
 
     Half of s groups have noise of √(2 · s/2) times the scale of a table, d over epsilon.
@@ -132,8 +132,12 @@ def _is_worth(axes: Sequence[Axis], weight: float) -> bool:
 
 
 def _table(
-    fit: Fitting, axes: Sequence[Axis], classes: Classes, epsilon: Fraction, blind: bool = False
-) -> Contingency:
+    fit: Fitting,
+    axes: Sequence[Coarsening],
+    classes: TargetClasses,
+    epsilon: Fraction,
+    blind: bool = False,
+) -> ContingencyTable:
     """One question: the joint counts of groups and classes."""
     keys = {f"a{place}": axis.expression() for place, axis in enumerate(axes)}
     keys["class"] = identifier(classes.name)
@@ -145,15 +149,19 @@ def _table(
     *cells, values, numbers = zip(*counted, strict=True)
     counts = np.zeros((*(axis.size for axis in axes), len(classes.values)))
     counts[(*(np.array(cell) for cell in cells), np.array([code[v] for v in values]))] = numbers
-    return Contingency(tuple(axes), counts, 2 * scale_of(fit, sql, epsilon) ** 2, blind)
+    return ContingencyTable(tuple(axes), counts, 2 * scale_of(fit, sql, epsilon) ** 2, blind)
 
 
 # Which attributes
 
 
 def _screened(
-    fit: Fitting, axes: Sequence[Axis], classes: Classes, epsilon: Fraction, weight: float
-) -> list[Axis]:
+    fit: Fitting,
+    axes: Sequence[Coarsening],
+    classes: TargetClasses,
+    epsilon: Fraction,
+    weight: float,
+) -> list[Coarsening]:
     """The attributes that tell most by tables of their own, in few groups each."""
     told = []
     for axis in axes:
@@ -162,7 +170,7 @@ def _screened(
         if found is not None:
             told.append(found)
     told.sort(key=lambda each: -each[0])
-    chosen: list[Axis] = []
+    chosen: list[Coarsening] = []
     cells, most = 1, min(MOST_CELLS // len(classes.values), weight**2 * LEAF / (2 * SURE**2))
     for _, axis in told[: 4 * MOST_AXES]:
         if not chosen or (cells * axis.size <= most and len(chosen) < MOST_AXES):
@@ -171,7 +179,7 @@ def _screened(
     return chosen
 
 
-def _grouped(axis: Axis, table: Contingency) -> tuple[float, Axis] | None:
+def _grouped(axis: Coarsening, table: ContingencyTable) -> tuple[float, Coarsening] | None:
     """How much an attribute tells, and its groups: at most four; None if it shows only noise.
 
     Listed values have no order of their own: they are put in the order of the share that the
@@ -189,7 +197,7 @@ def _grouped(axis: Axis, table: Contingency) -> tuple[float, Axis] | None:
     return cut[0], axis.merged(ends_of(grow(counts, table.variance, 2)))
 
 
-def _blindly(axes: Sequence[Axis], weight: float, seed: int) -> list[Axis]:
+def _blindly(axes: Sequence[Coarsening], weight: float, seed: int) -> list[Coarsening]:
     """Attributes in thirds, by lot: as many as leave an average cell's rows above the noise."""
     order = np.random.default_rng(seed).permutation(len(axes)).tolist()
     count = next((k for k in range(2, MOST_AXES) if 3 ** (k + 1) > weight), MOST_AXES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -10,43 +9,24 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 import adomnia
 from adomnia.curator.answers.answer import tabulate
 from adomnia.curator.planning.plan import LossRequest, make_plan
 from adomnia.privacy.loss import exact
+from adomnia.testing.worlds import World, listed, number
 from tests.enforced import released
 
+__all__ = ["Unbooked", "listed", "number", "opened"]
+
 Columns = Mapping[str, Sequence[Any]]
-
-
-def number(low: Any, high: Any, step: Any = 1) -> str:
-    """The lines of a number's domain."""
-    return f"low = {low}\nhigh = {high}\nstep = {step}"
-
-
-def listed(*values: Any) -> str:
-    """The lines of a domain that is a list."""
-    return f"values = {json.dumps(values)}"
 
 
 @contextmanager
 def opened(
     folder: Path, columns: Columns, domains: Mapping[str, str], privacy: str = "epsilon = 100000"
 ) -> Iterator[adomnia.Database]:
-    """A database on these columns, with a new ledger."""
-    file = folder / "small.parquet"
-    pq.write_table(pa.table(dict(columns)), file)
-    parts = "".join(
-        f"[attributes.{json.dumps(name)}]\n{lines}\n" for name, lines in domains.items()
-    )
-    text = '[data]\nsource = "small.parquet"\ntable = "small"\n[privacy]\nconfirmed = true\n'
-    policy = folder / "adomnia.toml"
-    policy.write_text(f"{text}{privacy}\n{parts}", "utf-8")
-    (folder / "adomnia.ledger").unlink(missing_ok=True)
-    with adomnia.open(policy) as database:
+    """A database on these columns."""
+    with World(columns, domains, privacy, table="small").open(folder) as database:
         yield database
 
 
@@ -58,7 +38,7 @@ class Unbooked:
     """
 
     def __init__(self, database: adomnia.Database) -> None:
-        self.desk = database.desk
+        self.desk, self.table = database.desk, database.session().table
         self._measured: dict[str, Any] = {}
         self._made = lru_cache(maxsize=1000)(self._make)
         self.plan = lru_cache(maxsize=1000)(database.session().plan)
@@ -69,7 +49,9 @@ class Unbooked:
         found = released(plan, self.desk.table, self)
         table = tabulate(plan, found, 0.95, self.desk.table.attributes)
         spent = {"epsilon": exact(epsilon)}
-        return SimpleNamespace(rows=table.rows, columns=table.columns, spent=spent)
+        return SimpleNamespace(
+            rows=table.rows, columns=table.columns, spent=spent, noise=table.noise
+        )
 
     def measure(self, request: Any) -> Any:
         """What the engine measures, sealed; the same request is not read again."""

@@ -10,7 +10,7 @@ from small_table import number, opened
 
 import adomnia
 from adomnia.mining.components import PCA, believed_matrix
-from adomnia.mining.parts.covariance import Covariance, ways
+from adomnia.mining.parts.covariance import Covariance, covariance_methods
 from adomnia.mining.parts.statements import bounds_of
 
 DOMAINS = {name: number(0, 100) for name in "abcd"}
@@ -78,10 +78,10 @@ def test_the_way_is_chosen_by_what_is_public(tmp_path):
     with opened(tmp_path, leaning(10), DOMAINS) as database:
         bounds = bounds_of(database.session(), list("abcd"))
         one = bounds_of(database.session(), ["a"])
-    assert ways(bounds, 10**7, 10.0, 0.3)[0].name == "products"
-    assert ways(bounds, 1000, 1.0, 0.3)[0].name == "grids"
-    assert {way.name for way in ways(one, 100, 1.0, 0.3)} == {"grids", "moments"}
-    errors = [way.error for way in ways(bounds, 500, 0.5, 0.3)]
+    assert covariance_methods(bounds, 10**7, 10.0, 0.3)[0].name == "products"
+    assert covariance_methods(bounds, 1000, 1.0, 0.3)[0].name == "grids"
+    assert {way.name for way in covariance_methods(one, 100, 1.0, 0.3)} == {"grids", "moments"}
+    errors = [way.error for way in covariance_methods(bounds, 500, 0.5, 0.3)]
     assert errors == sorted(errors)
 
 
@@ -140,7 +140,7 @@ def test_many_columns_or_much_noise_are_asked_in_turns(tmp_path):
     with opened(tmp_path, leaning(10), DOMAINS) as database:
         bounds = bounds_of(database.session(), list("abcd"))
     sure, unsure = (
-        next(way for way in ways(bounds, rows, 1.0, 0.3) if way.name == "products")
+        next(way for way in covariance_methods(bounds, rows, 1.0, 0.3) if way.name == "products")
         for rows in (10**6, 10**3)
     )
     assert sure.at_once(13)

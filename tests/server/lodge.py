@@ -19,8 +19,6 @@ from unittest.mock import patch
 
 import httpx
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from adomnia.cli.main import main
@@ -29,29 +27,7 @@ from adomnia.server.accounts import Accounts, open_accounts
 from adomnia.server.login_limits import LoginLimits
 from adomnia.server.serve import Addresses, Where, opened
 from adomnia.server.service import Service
-
-POLICY = """[data]
-source = "people.parquet"
-table = "people"
-
-[privacy]
-epsilon = {epsilon}
-confirmed = true
-
-[attributes.sex]
-values = ["F", "M"]
-[attributes.age]
-low = 0
-high = 120
-[attributes.city]
-values = ["linz", "rome"]
-other = "elsewhere"
-
-[analysts.alice]
-epsilon = {epsilon}
-[analysts.bob]
-epsilon = 1
-"""
+from adomnia.testing.worlds import World, analysts, listed, number
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 SECRETS = {"alice": "the secret of alice", "bob": "the secret of bob", "carol": "carol is curator"}
@@ -63,15 +39,18 @@ PROGRAM = "from adomnia.cli.main import main; main()"
 def write_people(folder: Path, rows: int = 1000, epsilon: str = "1000") -> Path:
     """Data and policy; the policy's path."""
     chance = np.random.default_rng(5)
-    table = pa.table({
+    columns = {
         "sex": np.array(["F", "M"])[chance.integers(0, 2, rows)],
         "age": chance.integers(17, 91, rows),
         "city": np.array(["linz", "rome", "Zzsecret"])[chance.integers(0, 3, rows)],
-    })  # fmt: skip
-    pq.write_table(table, folder / "people.parquet")
-    policy = folder / "adomnia.toml"
-    policy.write_text(POLICY.format(epsilon=epsilon))
-    return policy
+    }
+    attributes = {
+        "sex": listed("F", "M"),
+        "age": number(0, 120),
+        "city": listed("linz", "rome", other="elsewhere"),
+    }
+    world = World(columns, attributes, f"epsilon = {epsilon}", analysts(alice=epsilon, bob=1))
+    return world.write(folder)
 
 
 @dataclass

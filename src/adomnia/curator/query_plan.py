@@ -9,6 +9,7 @@ from typing import Any
 
 from adomnia.curator.answers.answer import margin_unit
 from adomnia.curator.answers.answer_shape import describe
+from adomnia.curator.answers.column_noise import ColumnNoise, column_noise
 from adomnia.curator.answers.estimate import Estimate, Unit, estimates
 from adomnia.curator.planning.free_lunch_utility import worth_of
 from adomnia.curator.planning.plan import Plan
@@ -33,7 +34,8 @@ class QueryPlan:
     Margins of averages and variances depend on the number of rows, which is not public: they are
     None here, and come with the answer. `quantiles` says for each column that is one what each
     mechanism would err by and which is used; `worth` is about free-lunch privacy alone;
-    `row_level` says what units cost: the margins of protecting single rows.
+    `row_level` says what units cost: the margins of protecting single rows. `noise` is what would
+    be added to one cell of each column that is one count, sum or moment.
     """
 
     spent: dict[str, Fraction]
@@ -46,6 +48,7 @@ class QueryPlan:
     quantiles: dict[str, dict[str, Any]] = field(default_factory=dict)
     worth: dict[str, dict[str, Any]] = field(default_factory=dict)
     row_level: dict[str, Any] = field(default_factory=dict)
+    noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The forecast as plain JSON values."""
@@ -100,6 +103,7 @@ def forecast(plan: Plan, confidence: float) -> QueryPlan:
         _quantiles(plan),
         worth_of(plan, margins, confidence),
         _row_level(plan, confidence),
+        column_noise(plan, _nothing(plan), [0]),
     )
 
 
@@ -170,7 +174,12 @@ def _units(plan: Plan, found: Sequence[Estimate]) -> dict[str, Unit]:
 
 def _estimates(plan: Plan, confidence: float) -> list[Estimate]:
     """What would be told of a release of nothing: its margins are those that rest on no row."""
-    return estimates(plan, Measured(tuple(step.blank for step in plan.steps)), confidence)
+    return estimates(plan, _nothing(plan), confidence)
+
+
+def _nothing(plan: Plan) -> Measured:
+    """A release of nothing in one cell, by measurement."""
+    return Measured(tuple(step.blank for step in plan.steps))
 
 
 def search(make: Callable[[Fraction], Plan], margin: float, confidence: float) -> QueryPlan:

@@ -240,6 +240,7 @@ def _told(
         granted.receipt,
         (*table.notes, *notes),
         table.margin_units,
+        table.noise,
     )
 
 

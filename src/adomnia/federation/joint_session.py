@@ -142,6 +142,7 @@ class JointSession:
             joined.name,
             tuple(notes),
             table.margin_units,
+            table.noise,
         )
 
 

@@ -4,37 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
+from adomnia.mining.parts.arrays import Floats
 from adomnia.mining.parts.covariance import (
     Covariance,
     CovarianceMethod,
     by_grids,
     by_moments,
     by_products,
-    ways,
+    covariance_methods,
 )
-from adomnia.mining.parts.estimator import Estimator, Fitting, Watch, shares
-from adomnia.mining.parts.moments import ask_rows, shrunk
+from adomnia.mining.parts.estimator import Unsupervised
+from adomnia.mining.parts.fitting import Fitting
+from adomnia.mining.parts.moments import ask_rows
+from adomnia.mining.parts.shrinkage import shrunk
 from adomnia.mining.parts.statements import Bounds, bounds_of
-from adomnia.privacy.loss import Amount
-
-if TYPE_CHECKING:
-    from adomnia.curator.session import Session
 
 __all__ = ["PCA"]
 
-Floats = NDArray[np.float64]
 SPLIT = {"rows": 1, "moments": 6, "pairs": 13}
-METHODS = ("grids", "sides", "products", "moments")
+Method = Literal["grids", "sides", "products", "moments"]
+METHODS: tuple[Method, ...] = ("grids", "sides", "products", "moments")
 LEAST = 1e-9
 
 
-class PCA(Estimator):
+class PCA(Unsupervised):
     """Principal components of features, measured by their positions between their bounds.
 
     `split` gives weights to `rows`, `moments` and `pairs`; grids take the last two together, and so
@@ -42,7 +41,14 @@ class PCA(Estimator):
     `method` is `grids`, `sides`, `products` or `moments`; without it the one with the least error
     to be expected is taken. With `centered=False` the second moments around the low bounds are
     taken in the place of covariances: the singular value decomposition. With `scaled=False`
-    features keep their own units.
+    features keep their own units. After `fit`, `components_` has a row for each component,
+    `explained_variance_` what it explains, and `method_` how it was asked.
+
+    >>> from adomnia.testing.worlds import town
+    >>> with town().open() as database:
+    ...     model = PCA(1).fit(database.session(), ["age", "income"], epsilon=5)
+    >>> model.components_.shape, model.transform([[30, 700]]).shape, model.method_ in METHODS
+    ((1, 2), (1, 1), True)
     """
 
     _estimator_type = "transformer"
@@ -59,7 +65,7 @@ class PCA(Estimator):
         n_components: int = 2,
         centered: bool = True,
         scaled: bool = True,
-        method: str | None = None,
+        method: Method | None = None,
         split: Mapping[str, Any] | None = None,
     ) -> None:
         self.n_components = n_components
@@ -68,27 +74,33 @@ class PCA(Estimator):
         self.method = method
         self.split = split
 
-    def fit(
-        self,
-        session: Session,
-        features: Sequence[str],
-        *,
-        epsilon: Amount,
-        progress: bool | Watch = False,
-    ) -> Self:
+    def check_parameters(self) -> None:
+        """Refuse a method that is not known."""
+        if self.method is not None and self.method not in METHODS:
+            raise QuestionError("this method is not known", "known are: " + ", ".join(METHODS))
+
+    def parts(self, fit: Fitting) -> Mapping[str, Any]:
+        """How many rows there are, moments of columns, and what is asked of pairs."""
+        return SPLIT
+
+    def questions(self, features: Sequence[str]) -> int:
+        """The rows, the moments, and the pairs."""
+        return 3
+
+    def learn(self, fit: Fitting) -> None:
         """Ask for covariances, and keep their leading eigenvectors."""
-        with self.fitting(session, 3, progress) as fit:
-            bounds = bounds_of(session, features)
-            self._check(len(bounds))
-            self.split_ = shares(epsilon, self.split, SPLIT)
-            if self.split_["moments"] + self.split_["pairs"] == 0:
-                raise QuestionError("split leaves nothing for moments and pairs")
-            self._takes(features)
-            found = self._ask(fit, bounds)
-            if _off(found) > 1:
-                fit.note("the noise is wider than the covariances: use a larger epsilon")
-            self._keep(found, bounds)
-        return self
+        bounds = bounds_of(fit.session, fit.features)
+        if not isinstance(self.n_components, int) or not 1 <= self.n_components <= len(bounds):
+            raise QuestionError(
+                f"n_components must be a whole number from 1 to the number of features, "
+                f"{len(bounds)}"
+            )
+        if self.split_["moments"] + self.split_["pairs"] == 0:
+            raise QuestionError("split leaves nothing for moments and pairs")
+        found = self._ask(fit, bounds)
+        if _off(found) > 1:
+            fit.note("the noise is wider than the covariances: use a larger epsilon")
+        self._keep(found, bounds)
 
     def transform(self, rows: Any) -> Floats:
         """Public rows in the coordinates of the components."""
@@ -97,18 +109,10 @@ class PCA(Estimator):
         return out
 
     def inverse_transform(self, rows: Any) -> Floats:
-        """Rows with these coordinates."""
+        """Rows with these coordinates, in the features' own units."""
         self.check_fitted()
         out: Floats = self.mean_ + np.asarray(rows) @ self.components_ * self.widths_
         return out
-
-    def _check(self, count: int) -> None:
-        if not isinstance(self.n_components, int) or not 1 <= self.n_components <= count:
-            raise QuestionError(
-                f"n_components must be a whole number from 1 to the number of features, {count}"
-            )
-        if self.method is not None and self.method not in METHODS:
-            raise QuestionError("this method is not known", "known are: " + ", ".join(METHODS))
 
     def _ask(self, fit: Fitting, bounds: Sequence[Bounds]) -> Covariance:
         rows = ask_rows(fit, self.split_["rows"])
@@ -129,7 +133,7 @@ class PCA(Estimator):
     def _way(
         self, bounds: Sequence[Bounds], rows: float, epsilon: float, split: float
     ) -> CovarianceMethod:
-        found = ways(bounds, rows, epsilon, split)
+        found = covariance_methods(bounds, rows, epsilon, split)
         asked = [way for way in found if self.method in (None, way.name)]
         return asked[0] if asked else found[0]  # one column has no pairs
 

@@ -6,23 +6,19 @@ All nodes of all levels are sums over one joint table, so depth costs nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.mining.parts.arrays import Floats
+from adomnia.mining.parts.classifier import TableClassifier
 from adomnia.mining.parts.coarsening import ABSENT
-from adomnia.mining.parts.estimator import Watch, check_whole
+from adomnia.mining.parts.contingency import ContingencyTable
+from adomnia.mining.parts.fitting import Fitting, check_whole
 from adomnia.mining.parts.splits import TreeNode, full, grow, shares_of
-from adomnia.mining.parts.table_classifier import TableClassifier
-from adomnia.privacy.loss import Amount
-
-if TYPE_CHECKING:
-    from adomnia.curator.session import Session
 
 __all__ = ["DecisionTree"]
-
-Floats = NDArray[np.float64]
 
 
 class DecisionTree(TableClassifier):
@@ -30,7 +26,14 @@ class DecisionTree(TableClassifier):
 
     `max_depth` 0 is one leaf. Numbers are cut at `cuts` (points by column), or into `bins` of
     equal width. `split` weighs the parts `classes`, `screen` and `table` of the budget. `seed`
-    draws attributes where there are too few rows to look for good ones.
+    draws attributes where there are too few rows to look for good ones. After `fit`, `axes_` has
+    the groups of the attributes and `tree_` the root.
+
+    >>> from adomnia.testing.worlds import town
+    >>> with town().open() as database:
+    ...     model = DecisionTree().fit(database.session(), ["age", "region"], "sex", epsilon=5)
+    >>> model.predict({"age": [30], "region": [2]}).shape, model.rules().startswith("all rows")
+    ((1,), True)
     """
 
     tree_: TreeNode
@@ -49,46 +52,33 @@ class DecisionTree(TableClassifier):
         self.split = split
         self.seed = seed
 
-    def fit(
-        self,
-        session: Session,
-        features: Sequence[str],
-        target: str,
-        *,
-        epsilon: Amount,
-        progress: bool | Watch = False,
-    ) -> Self:
-        """Ask for the counts, and grow the tree; `axes_` has the groups, `tree_` the root."""
+    def check_parameters(self) -> None:
+        """Refuse a depth, bins or a seed that no tree can have."""
         check_whole("max_depth", self.max_depth, 0)
-        self._check_table()
-        with self.fitting(session, len(features) + 2, progress) as fit:
-            found = self._ask_table(fit, features, target, epsilon)
-            if found.blind:
-                self.tree_ = full(found.counts, self.max_depth)
-            else:
-                self.tree_ = grow(found.counts, found.variance, self.max_depth)
-                if not self.tree_.children and self.max_depth:
-                    fit.note("no split showed more than noise would: the tree is one leaf")
-        return self
+        super().check_parameters()
+
+    def learn_table(self, fit: Fitting, table: ContingencyTable) -> None:
+        """Grow the tree; `tree_` is its root."""
+        if table.blind:
+            self.tree_ = full(table.counts, self.max_depth)
+            return
+        self.tree_ = grow(table.counts, table.variance, self.max_depth)
+        if not self.tree_.children and self.max_depth:
+            fit.note("no split showed more than noise would: the tree is one leaf")
 
     def predict_proba(self, rows: Any) -> Floats:
-        """The share of each class in the leaf of each public row."""
+        """The share of each class in the leaf of each public row.
+
+        A row without a value, or with one that is not listed, stops where it would be needed.
+        """
         codes = self._codes(rows)
         out = np.zeros((len(codes), len(self.classes_)))
         for node, within in _leaves(self.tree_, codes, np.arange(len(codes))):
             out[within] = shares_of(node.counts)
         return out
 
-    def predict(self, rows: Any) -> NDArray[Any]:
-        """The most frequent class in the leaf of each public row.
-
-        A row without a value, or with one that is not listed, stops where it would be needed.
-        """
-        found: NDArray[Any] = self.classes_[np.argmax(self.predict_proba(rows), axis=1)]
-        return found
-
     def rules(self) -> str:
-        """The tree as indented text."""
+        """The tree as indented text; a QuestionError where it is not fitted."""
         self.check_fitted()
         spans = [(0, axis.size) for axis in self.axes_]
         return "\n".join(self._lines(self.tree_, spans, "", "all rows"))

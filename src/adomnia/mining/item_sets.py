@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import comb, prod
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
+from adomnia.mining.parts.arrays import Floats
 from adomnia.mining.parts.association_rules import (
     AssociationRule,
     ItemSet,
@@ -19,17 +19,13 @@ from adomnia.mining.parts.association_rules import (
     sum_margin,
 )
 from adomnia.mining.parts.coarsening import Coarsening, axes_of
-from adomnia.mining.parts.estimator import Estimator, Fitting, Watch, check_whole, shares
+from adomnia.mining.parts.estimator import Unsupervised
+from adomnia.mining.parts.fitting import Fitting, check_whole
 from adomnia.mining.parts.moments import scale_of
 from adomnia.mining.parts.statements import select
-from adomnia.privacy.loss import Amount
-
-if TYPE_CHECKING:
-    from adomnia.curator.session import Session
 
 __all__ = ["FrequentItemSets"]
 
-Floats = NDArray[np.float64]
 Item = tuple[int, int]
 """The number of a column, and of its group."""
 
@@ -38,12 +34,19 @@ MOST_TABLES = 200
 CUT = f"more than {MOST_TABLES} tables were candidates of one length: the likeliest were counted"
 
 
-class FrequentItemSets(Estimator):
+class FrequentItemSets(Unsupervised):
     """Sets of items that a share `min_support` of the rows has, up to `max_length` items.
 
     An item is a column with one of its listed values; of truth values and of 0 and 1 only the
     true ones are items. Numbers with bounds are cut at `cuts`, or into `bins`. `split` weighs the
-    lengths (`length 1`, …). After `fit`, `sets_` are the frequent sets, most frequent first.
+    lengths (`length 1`, …). After `fit`, `sets_` are the frequent sets, most frequent first, and
+    `rows_` is about how many rows there are.
+
+    >>> from adomnia.testing.worlds import town
+    >>> with town().open() as database:
+    ...     model = FrequentItemSets(0.2).fit(database.session(), ["sex", "region"], epsilon=20)
+    >>> type(model.sets_[0]).__name__, all(each.support > 0.1 for each in model.sets_)
+    ('ItemSet', True)
     """
 
     sets_: tuple[ItemSet, ...]
@@ -65,36 +68,42 @@ class FrequentItemSets(Estimator):
         self.confidence = confidence
         self.split = split
 
-    def fit(
-        self,
-        session: Session,
-        features: Sequence[str],
-        *,
-        epsilon: Amount,
-        progress: bool | Watch = False,
-    ) -> Self:
-        """Count sets of growing length; those with an infrequent part are not counted."""
+    def check_parameters(self) -> None:
+        """Refuse lengths, bins and shares with which nothing can be counted."""
         check_whole("max_length", self.max_length, 1)
         check_whole("bins", self.bins, 2)
         if not 0 < self.min_support <= 1 or not 0.5 <= self.confidence < 1:
             raise QuestionError("min_support must be in (0, 1], and confidence in [0.5, 1)")
-        with self.fitting(session, len(features) + 1, progress) as fit:
-            axes = axes_of(session, features, self.bins, self.cuts)
-            if self.max_length > len(axes):
-                raise QuestionError(
-                    f"max_length is {self.max_length}, but there are {len(axes)} columns",
-                    "a set has at most one item of each column",
-                )
-            self._takes(features)
-            parts = {f"length {k}": k for k in range(1, self.max_length + 1)}
-            whole = self.split is None and _is_small(axes, self.max_length)
-            self.split_ = shares(epsilon, self.split, {"joint": 1} if whole else parts)
-            count = _ItemCounts(fit, axes, self.confidence)
-            self.sets_ = self._joint(count) if whole else self._by_length(count)
-        return self
+
+    def parts(self, fit: Fitting) -> Mapping[str, Any]:
+        """One joint table where it is small and `split` is not given; else one for each length."""
+        if self.split is None and _is_small(self._axes(fit), self.max_length):
+            return {"joint": 1}
+        return {f"length {k}": k for k in range(1, self.max_length + 1)}
+
+    def questions(self, features: Sequence[str]) -> int:
+        """The tables of single columns, and one more."""
+        return len(features) + 1
+
+    def learn(self, fit: Fitting) -> None:
+        """Count sets of growing length; those with an infrequent part are not counted."""
+        counts = _ItemCounts(fit, self._axes(fit), self.confidence)
+        self.sets_ = self._joint(counts) if "joint" in self.split_ else self._by_length(counts)
+
+    def _axes(self, fit: Fitting) -> tuple[Coarsening, ...]:
+        axes = axes_of(fit.session, fit.features, self.bins, self.cuts)
+        if self.max_length > len(axes):
+            raise QuestionError(
+                f"max_length is {self.max_length}, but there are {len(axes)} columns",
+                "a set has at most one item of each column",
+            )
+        return axes
 
     def rules(self, min_confidence: float = 0.5) -> list[AssociationRule]:
-        """Rules "who has these has those too" from the frequent sets, surest first."""
+        """Rules "who has these has those too" from the frequent sets, surest first.
+
+        Only rules with at least this confidence; raises a QuestionError where it is not fitted.
+        """
         self.check_fitted()
         known = {frozenset(found.items): found.count for found in self.sets_}
         return rules_of(known, self.rows_, min_confidence)
@@ -169,9 +178,10 @@ class _ItemCounts:
         where = " AND ".join(axis.present for axis in axes)
         sql = select(self.fit.session, {"n": "COUNT(*)"}, keys=keys, where=where)
         counts = np.zeros([axis.size for axis in axes])
-        for *cell, value in self.fit.ask(sql, epsilon, f"{len(chosen)} columns").rows:
+        answer = self.fit.ask(sql, epsilon, f"{len(chosen)} columns")
+        for *cell, value in answer.rows:
             counts[tuple(int(part) for part in cell)] = value
-        self.tables[chosen] = counts, scale_of(self.fit, sql, epsilon)
+        self.tables[chosen] = counts, scale_of(answer)
 
     def of(self, items: frozenset[Item]) -> NoisyCount | None:
         """How many rows have all items, from the smallest table that holds their columns."""

@@ -5,31 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mining.parts.estimator import Estimator, Fitting, Watch, shares
-from adomnia.mining.parts.moments import (
-    GroupKey,
-    ask_grid,
-    ask_moments,
-    ask_rows,
-    believed,
-    cells_of,
-    present,
-)
-from adomnia.mining.parts.statements import Bounds, bounds_of, decimal, identifier, select
-from adomnia.privacy.loss import Amount
-
-if TYPE_CHECKING:
-    from adomnia.curator.session import Session
+from adomnia.mining.parts.arrays import Floats
+from adomnia.mining.parts.estimator import Unsupervised
+from adomnia.mining.parts.fitting import Fitting
+from adomnia.mining.parts.histogram import ask_histogram, cells_of
+from adomnia.mining.parts.moments import GroupKey, ask_moments, ask_rows
+from adomnia.mining.parts.shrinkage import believed
+from adomnia.mining.parts.statements import Bounds, bounds_of, decimal, identifier, present, select
 
 __all__ = ["KMeans"]
 
-Floats = NDArray[np.float64]
 SPLIT = {"rows": 1, "start": 10, "steps": 9}
 MOST_CELLS, MOST_BINS, MOST_STEPS = 20_000, 12, 2
 FINE = 10**5
@@ -41,12 +32,19 @@ second, half of the finest cell that the start can have."""
 RESTARTS, ROUNDS = 8, 50
 
 
-class KMeans(Estimator):
+class KMeans(Unsupervised):
     """Clusters around k centers. Features are compared by their positions between their bounds.
 
     `split` gives weights to `rows` (how many there are), `start` (the grid that the first centers
     come from) and `steps` (Lloyd's, shared evenly). `steps` fixes their number, which is else
-    chosen from the noise to be expected. `random_state` seeds the search on noisy counts.
+    chosen from the noise to be expected. `random_state` seeds the search on noisy counts. After
+    `fit`, `cluster_centers_` has a row for each center, and `n_iter_` the number of steps.
+
+    >>> from adomnia.testing.worlds import town
+    >>> with town().open() as database:
+    ...     model = KMeans(2).fit(database.session(), ["age", "income"], epsilon=5)
+    >>> model.cluster_centers_.shape, model.predict([[30, 700], [40, 1800]]).shape
+    ((2, 2), (2,))
     """
 
     _estimator_type = "clusterer"
@@ -67,26 +65,34 @@ class KMeans(Estimator):
         self.split = split
         self.random_state = random_state
 
-    def fit(
-        self,
-        session: Session,
-        features: Sequence[str],
-        *,
-        epsilon: Amount,
-        progress: bool | Watch = False,
-    ) -> Self:
-        """Find centers; each question is paid by the session."""
-        with self.fitting(session, 2 + (self.steps or 1), progress) as fit:
-            bounds = bounds_of(session, features)
-            self._check(bounds)
-            self.split_ = shares(epsilon, self.split, SPLIT)
-            self._takes(features)
-            centers = self._learn(fit, bounds)
-            low = np.array([float(bound.low) for bound in bounds])
-            width = np.array([float(bound.width) for bound in bounds])
-            self.widths_ = np.where(width > 0, width, 1.0)
-            self.cluster_centers_ = low + width * centers
-        return self
+    def check_parameters(self) -> None:
+        """Refuse numbers of clusters and steps that are none."""
+        if not isinstance(self.n_clusters, int) or self.n_clusters < 1:
+            raise QuestionError("n_clusters must be a whole number above zero")
+        if self.steps is not None and (not isinstance(self.steps, int) or self.steps < 0):
+            raise QuestionError("steps must be a whole number, or None to have it chosen")
+
+    def parts(self, fit: Fitting) -> Mapping[str, Any]:
+        """How many rows there are, the start, and Lloyd's steps."""
+        return SPLIT
+
+    def questions(self, features: Sequence[str]) -> int:
+        """The rows, the start, and the steps."""
+        return 2 + (self.steps or 1)
+
+    def learn(self, fit: Fitting) -> None:
+        """Find centers among the features' positions; they are kept in the features' own units."""
+        bounds = bounds_of(fit.session, fit.features)
+        if self.n_clusters > cells_of(bounds, self.n_clusters):
+            raise QuestionError(
+                f"there are fewer than {self.n_clusters} different rows within these bounds",
+                "ask for fewer clusters, or take more features",
+            )
+        centers = self._centers(fit, bounds)
+        low = np.array([float(bound.low) for bound in bounds])
+        width = np.array([float(bound.width) for bound in bounds])
+        self.widths_ = np.where(width > 0, width, 1.0)
+        self.cluster_centers_ = low + width * centers
 
     def predict(self, rows: Any) -> NDArray[np.int64]:
         """The place of the nearest center of each public row."""
@@ -104,18 +110,7 @@ class KMeans(Estimator):
         """Minus the sum of squared distances of public rows to their centers."""
         return -float((self.transform(rows).min(axis=1) ** 2).sum())
 
-    def _check(self, bounds: Sequence[Bounds]) -> None:
-        if not isinstance(self.n_clusters, int) or self.n_clusters < 1:
-            raise QuestionError("n_clusters must be a whole number above zero")
-        if self.steps is not None and (not isinstance(self.steps, int) or self.steps < 0):
-            raise QuestionError("steps must be a whole number, or None to have it chosen")
-        if self.n_clusters > cells_of(bounds, self.n_clusters):
-            raise QuestionError(
-                f"there are fewer than {self.n_clusters} different rows within these bounds",
-                "ask for fewer clusters, or take more features",
-            )
-
-    def _learn(self, fit: Fitting, bounds: Sequence[Bounds]) -> Floats:
+    def _centers(self, fit: Fitting, bounds: Sequence[Bounds]) -> Floats:
         """The centers, as positions."""
         rows = ask_rows(fit, self.split_["rows"])
         if rows < self.n_clusters:
@@ -155,7 +150,7 @@ class KMeans(Estimator):
             centers = np.tile(middle, (self.n_clusters, 1))
             share /= 2
         some = [bounds[place] for place in columns]
-        grid = ask_grid(fit, some, _bins(some, most), share)
+        grid = ask_histogram(fit, some, _bins(some, most), share)
         weights = grid.weights(rows)
         if (weights > 0).sum() < self.n_clusters:
             fit.note("fewer cells than clusters stand out of the noise: some centers are arbitrary")

@@ -10,25 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
 from adomnia.mining.parts.additive_scores import curvature, scores, step_sums
+from adomnia.mining.parts.arrays import Floats
+from adomnia.mining.parts.classifier import TableClassifier
 from adomnia.mining.parts.coarsening import ABSENT
 from adomnia.mining.parts.contingency import ContingencyTable
-from adomnia.mining.parts.estimator import Watch
-from adomnia.mining.parts.table_classifier import TableClassifier
-from adomnia.privacy.loss import Amount
-
-if TYPE_CHECKING:
-    from adomnia.curator.session import Session
+from adomnia.mining.parts.fitting import Fitting
 
 __all__ = ["LogisticRegression"]
 
-Floats = NDArray[np.float64]
 LEAST = 0.01
 """A penalty that only keeps weights finite."""
 
@@ -47,6 +43,12 @@ class LogisticRegression(TableClassifier):
     keeps a few. `penalty` is the weight of squared coefficients, in rows, beside what the noise
     asks for. `split` and `seed` as in `DecisionTree`. After `fit`, `coef_` has a row for each
     class and a column for each step, which `steps_` names; `intercept_` one number for each class.
+
+    >>> from adomnia.testing.worlds import town
+    >>> with town().open() as database:
+    ...     model = LogisticRegression().fit(database.session(), ["age"], "sex", epsilon=5)
+    >>> model.coef_.shape == (2, len(model.steps_)), model.predict_proba([[30]]).shape
+    (True, (1, 2))
     """
 
     coef_: Floats
@@ -67,29 +69,21 @@ class LogisticRegression(TableClassifier):
         self.split = split
         self.seed = seed
 
-    def fit(
-        self,
-        session: Session,
-        features: Sequence[str],
-        target: str,
-        *,
-        epsilon: Amount,
-        progress: bool | Watch = False,
-    ) -> Self:
-        """Ask for the table, and find the coefficients that its counts make likeliest."""
-        self._check_table()
+    def check_parameters(self) -> None:
+        """Refuse a penalty, bins or a seed that no model can have."""
+        super().check_parameters()
         if not isinstance(self.penalty, int | float) or not 0 <= self.penalty < np.inf:
             raise QuestionError("penalty must be a number that is not negative")
-        with self.fitting(session, len(features) + 2, progress) as fit:
-            found = self._ask_table(fit, features, target, epsilon)
-            self.steps_ = tuple(
-                axis.describe(end, axis.size) for axis in found.axes for end in range(1, axis.size)
-            )
-            if found.blind:  # few rows lie in few cells: most of the others are noise
-                found = replace(found, counts=np.maximum(found.counts, 0.0))
-            weights = _likeliest(found, float(self.penalty))
-            self.intercept_, self.coef_ = weights[:, 0], weights[:, 1:]
-        return self
+
+    def learn_table(self, fit: Fitting, table: ContingencyTable) -> None:
+        """Find the coefficients that the counts make likeliest."""
+        self.steps_ = tuple(
+            axis.describe(end, axis.size) for axis in table.axes for end in range(1, axis.size)
+        )
+        if table.blind:  # few rows lie in few cells: most of the others are noise
+            table = replace(table, counts=np.maximum(table.counts, 0.0))
+        weights = _likeliest(table, float(self.penalty))
+        self.intercept_, self.coef_ = weights[:, 0], weights[:, 1:]
 
     def decision_function(self, rows: Any) -> Floats:
         """The score of each class for each public row; a value without a group takes no step."""
@@ -102,10 +96,9 @@ class LogisticRegression(TableClassifier):
         """The probability of each class for each public row."""
         return _softmax(self.decision_function(rows))[0]
 
-    def predict(self, rows: Any) -> NDArray[Any]:
-        """The likeliest class of each public row."""
-        found: NDArray[Any] = self.classes_[np.argmax(self.decision_function(rows), axis=1)]
-        return found
+    def class_scores(self, rows: Any) -> Floats:
+        """The scores: the likeliest class is predicted."""
+        return self.decision_function(rows)
 
 
 def _steps(codes: NDArray[np.int64], sizes: Sequence[int]) -> Floats:

@@ -3,46 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from adomnia.errors import QuestionError
-from adomnia.mining.parts.estimator import Classifier, Fitting, Watch, shares
-from adomnia.mining.parts.moments import (
-    GroupKey,
-    Moments,
-    ask_moments,
-    onto_simplex,
-    scale_of,
-    shrunk,
+from adomnia.mining.parts.arrays import Floats
+from adomnia.mining.parts.classifier import Classifier
+from adomnia.mining.parts.fitting import Fitting
+from adomnia.mining.parts.moments import CHUNK, GroupKey, PositionMoments, ask_moments, scale_of
+from adomnia.mining.parts.shrinkage import onto_simplex, shrunk
+from adomnia.mining.parts.statements import (
+    MOST_VALUES,
+    Bounds,
+    TargetClasses,
+    bounds_of,
+    identifier,
+    select,
+    values_of,
 )
-from adomnia.mining.parts.statements import Bounds, bounds_of, identifier, select, values_of
-from adomnia.privacy.loss import Amount
 from adomnia.schema.domain import Value
 
-if TYPE_CHECKING:
-    from adomnia.curator.session import Session
-
 __all__ = ["CategoricalNB", "GaussianNB"]
-
-Floats = NDArray[np.float64]
 
 
 class _Bayes(Classifier):
     """What both have in common: classes, their shares, and the choice of the likeliest."""
 
+    fewest_classes: ClassVar[int] = 1
+    most_classes: ClassVar[int] = MOST_VALUES
     class_prior_: Floats
 
     def joint_log_likelihood(self, rows: Any) -> Floats:
         """The logarithm of each class's share times the likelihood of the row in it."""
         raise NotImplementedError
 
-    def predict(self, rows: Any) -> NDArray[Any]:
-        """The likeliest class of each public row."""
-        found: NDArray[Any] = self.classes_[self.joint_log_likelihood(rows).argmax(axis=1)]
-        return found
+    def class_scores(self, rows: Any) -> Floats:
+        """The joint logarithms: the likeliest class is predicted."""
+        return self.joint_log_likelihood(rows)
 
     def predict_proba(self, rows: Any) -> Floats:
         """The probability of each class, in the order of `classes_`."""
@@ -50,12 +47,6 @@ class _Bayes(Classifier):
         likelihood = np.exp(joint - joint.max(axis=1, keepdims=True))
         out: Floats = likelihood / likelihood.sum(axis=1, keepdims=True)
         return out
-
-    def _start(self, features: Sequence[str], target: str, classes: Sequence[Value]) -> None:
-        if target in features:
-            raise QuestionError("the target must not be a feature")
-        self._takes(features)
-        self.classes_ = np.array(list(classes))
 
     def _share_out(self, rows: Floats, noise: float) -> None:
         """The classes' shares; one that noise may have made empty keeps the share of half a row."""
@@ -67,7 +58,14 @@ class GaussianNB(_Bayes):
     """Naive Bayes with normal features: three moments of each feature by class.
 
     `split` has one part, `moments`. `smoothing` is the least standard deviation, as a share of a
-    feature's bounds.
+    feature's bounds. After `fit`, `theta_` and `var_` have a row for each class, and
+    `class_prior_` its share.
+
+    >>> from adomnia.testing.worlds import town
+    >>> with town().open() as database:
+    ...     model = GaussianNB().fit(database.session(), ["age", "income"], "sex", epsilon=5)
+    >>> model.theta_.shape, model.predict_proba([[30, 700]]).shape
+    ((2, 2), (1, 2))
     """
 
     theta_: Floats
@@ -77,26 +75,22 @@ class GaussianNB(_Bayes):
         self.smoothing = smoothing
         self.split = split
 
-    def fit(
-        self,
-        session: Session,
-        features: Sequence[str],
-        target: str,
-        *,
-        epsilon: Amount,
-        progress: bool | Watch = False,
-    ) -> Self:
-        """Ask for the moments by class, and keep them as `theta_` and `var_`."""
-        with self.fitting(session, 1 + (len(features) - 1) // 60, progress) as fit:
-            bounds, classes = bounds_of(session, features), values_of(session, target)
-            self._start(features, target, classes)
-            self.split_ = shares(epsilon, self.split, {"moments": 1})
-            cells = GroupKey(identifier(target), classes)
-            found = ask_moments(fit, bounds, self.split_["moments"], cells)
-            self._keep(found, bounds, fit)
-        return self
+    def parts(self, fit: Fitting) -> Mapping[str, Any]:
+        """The moments are all that is asked."""
+        return {"moments": 1}
 
-    def _keep(self, found: Moments, bounds: Sequence[Bounds], fit: Fitting) -> None:
+    def questions(self, features: Sequence[str]) -> int:
+        """One statement has a limited number of columns."""
+        return 1 + (len(features) - 1) // CHUNK
+
+    def learn(self, fit: Fitting, classes: TargetClasses) -> None:
+        """Ask for the moments by class, and keep them as `theta_` and `var_`."""
+        bounds = bounds_of(fit.session, fit.features)
+        groups = GroupKey(identifier(classes.name), classes.values)
+        found = ask_moments(fit, bounds, self.split_["moments"], groups)
+        self._keep(found, bounds, fit)
+
+    def _keep(self, found: PositionMoments, bounds: Sequence[Bounds], fit: Fitting) -> None:
         self._share_out(found.rows, found.scale)
         off = found.scale / found.rows[:, None]  # the standard deviation of a mean's noise
         scatter = found.mean.var(axis=0, ddof=1) if len(self.classes_) > 1 else np.zeros(1)
@@ -125,7 +119,14 @@ class CategoricalNB(_Bayes):
     """Naive Bayes with listed values: one table of counts by class and value for each feature.
 
     `split` gives weights to features by name; without it they share evenly. `alpha` rows are added
-    to each value's count, as in Laplace's rule.
+    to each value's count, as in Laplace's rule. After `fit`, `feature_log_prob_` has a table of
+    classes by values for each feature, in the order of `values_`.
+
+    >>> from adomnia.testing.worlds import town
+    >>> with town().open() as database:
+    ...     model = CategoricalNB().fit(database.session(), ["region"], "sex", epsilon=5)
+    >>> model.feature_log_prob_["region"].shape, model.predict([[3]])[0] in ("F", "M")
+    ((2, 4), True)
     """
 
     feature_log_prob_: dict[str, Floats]
@@ -135,26 +136,18 @@ class CategoricalNB(_Bayes):
         self.alpha = alpha
         self.split = split
 
-    def fit(
-        self,
-        session: Session,
-        features: Sequence[str],
-        target: str,
-        *,
-        epsilon: Amount,
-        progress: bool | Watch = False,
-    ) -> Self:
+    def parts(self, fit: Fitting) -> Mapping[str, Any]:
+        """A part for each feature."""
+        return dict.fromkeys(fit.features, 1)
+
+    def questions(self, features: Sequence[str]) -> int:
+        """A table for each feature."""
+        return len(features)
+
+    def learn(self, fit: Fitting, classes: TargetClasses) -> None:
         """Ask for one table a feature, and keep the logarithms of its shares by class."""
-        with self.fitting(session, len(features), progress) as fit:
-            if isinstance(features, str) or not features:
-                raise QuestionError("features must be a list of columns", 'for example ["sex"]')
-            values = {name: values_of(session, name) for name in features}
-            self._start(features, target, values_of(session, target))
-            self.split_ = shares(epsilon, self.split, dict.fromkeys(features, 1))
-            self.values_ = values
-            asked = {name: self._ask(fit, name, target) for name in features}
-            self._keep(asked)
-        return self
+        self.values_ = {name: values_of(fit.session, name) for name in fit.features}
+        self._keep({name: self._ask(fit, name, classes.name) for name in fit.features})
 
     def _ask(self, fit: Fitting, name: str, target: str) -> tuple[Floats, float]:
         """The noisy counts by class and value, and the scale of their noise."""
@@ -164,9 +157,10 @@ class CategoricalNB(_Bayes):
             return np.zeros(shape), np.inf
         keys = {"y": identifier(target), "x": identifier(name)}
         sql = select(fit.session, {"n": "COUNT(*)"}, keys=keys)
-        found = {(y, x): n for y, x, n in fit.ask(sql, share, name).rows}
-        table = [[found[y, x] for x in self.values_[name]] for y in self.classes_.tolist()]
-        return np.array(table, np.float64), scale_of(fit, sql, share)
+        answer = fit.ask(sql, share, name)
+        counts = {(y, x): n for y, x, n in answer.rows}
+        table = [[counts[y, x] for x in self.values_[name]] for y in self.classes_.tolist()]
+        return np.array(table, np.float64), scale_of(answer)
 
     def _keep(self, asked: Mapping[str, tuple[Floats, float]]) -> None:
         """Every table counts the same rows by class: their totals are averaged by precision."""

@@ -9,23 +9,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mining.parts.contingency import TargetClasses, classes_of
-from adomnia.mining.parts.estimator import Classifier, Fitting, Watch, check_whole, shares
-from adomnia.mining.parts.statements import Bounds, bounds_of, decimal, identifier, literal, select
-from adomnia.privacy.loss import Amount
-
-if TYPE_CHECKING:
-    from adomnia.curator.session import Session
+from adomnia.mining.parts.arrays import Floats
+from adomnia.mining.parts.classifier import Classifier
+from adomnia.mining.parts.fitting import Fitting, check_whole
+from adomnia.mining.parts.statements import (
+    Bounds,
+    TargetClasses,
+    bounds_of,
+    decimal,
+    identifier,
+    literal,
+    select,
+)
 
 __all__ = ["Perceptron"]
 
-Floats = NDArray[np.float64]
 SPLIT = {"start": 0.5, "steps": 0.5}
 FINE = 10**6
 """Weights are written with about six digits: they are public, so rounding them costs nothing."""
@@ -72,6 +75,12 @@ class Perceptron(Classifier):
     Numbers are taken in units of half their bounds, so every feature weighs alike. `split` weighs
     `start` and `steps`; with `steps` 0 all goes to the start, which is best where noise is much.
     After `fit`, `coef_` and `intercept_` are for the columns as they are.
+
+    >>> from adomnia.testing.worlds import town
+    >>> with town().open() as database:
+    ...     model = Perceptron().fit(database.session(), ["age", "income"], "sex", epsilon=5)
+    >>> model.coef_.shape, model.decision_function([[30, 700]]).shape
+    ((2,), (1,))
     """
 
     coef_: Floats
@@ -81,32 +90,34 @@ class Perceptron(Classifier):
         self.steps = steps
         self.split = split
 
-    def fit(
-        self,
-        session: Session,
-        features: Sequence[str],
-        target: str,
-        *,
-        epsilon: Amount,
-        progress: bool | Watch = False,
-    ) -> Self:
-        """Ask for the start and the steps; the border is the mean of those of the later half."""
+    def check_parameters(self) -> None:
+        """Refuse a number of steps that is none."""
         check_whole("steps", self.steps, 0)
-        with self.fitting(session, 1 + self.steps, progress) as fit:
-            bounds, classes = bounds_of(session, features), _two(session, target, features)
-            parts = SPLIT if self.steps else {"start": 1}
-            self.split_ = shares(epsilon, self.split if self.steps else None, parts)
-            if not self.split_["start"]:
-                raise QuestionError("the start needs a part of the budget", "give start a weight")
-            self._takes(features)
-            self.classes_ = np.array(classes.values)
-            border = _start(fit, bounds, classes, self.split_["start"])
-            taken = [border.weights]
-            for step in range(self.steps if self.split_.get("steps") else 0):
-                border = _step(fit, border, self.split_["steps"] / self.steps, step)
-                taken.append(border.weights)
-            self._keep(np.mean(taken[len(taken) // 2 :], axis=0), border)
-        return self
+
+    def parts(self, fit: Fitting) -> Mapping[str, Any]:
+        """The start, and the steps where there are any."""
+        return SPLIT if self.steps else {"start": 1}
+
+    def questions(self, features: Sequence[str]) -> int:
+        """The start, and each step."""
+        return 1 + self.steps
+
+    def learn(self, fit: Fitting, classes: TargetClasses) -> None:
+        """Ask for the start and the steps; the border is the mean of those of the later half."""
+        if len(classes.values) != 2:
+            raise QuestionError(
+                f"a perceptron tells two classes apart, {classes.name!r} has {len(classes.values)}",
+                "use LogisticRegression or DecisionTree",
+            )
+        if not self.split_["start"]:
+            raise QuestionError("the start needs a part of the budget", "give start a weight")
+        bounds = bounds_of(fit.session, fit.features)
+        border = _start(fit, bounds, classes, self.split_["start"])
+        taken = [border.weights]
+        for step in range(self.steps if self.split_.get("steps") else 0):
+            border = _step(fit, border, self.split_["steps"] / self.steps, step)
+            taken.append(border.weights)
+        self._keep(np.mean(taken[len(taken) // 2 :], axis=0), border)
 
     def _keep(self, weights: Floats, border: _Border) -> None:
         """The weights of the columns themselves, not of positions between their bounds."""
@@ -119,20 +130,10 @@ class Perceptron(Classifier):
         out: Floats = self.numbers(rows) @ self.coef_ + self.intercept_
         return out
 
-    def predict(self, rows: Any) -> NDArray[Any]:
-        """The class of each public row."""
-        found: NDArray[Any] = self.classes_[(self.decision_function(rows) > 0).astype(int)]
-        return found
-
-
-def _two(session: Session, target: str, features: Sequence[str]) -> TargetClasses:
-    classes = classes_of(session, target, features)
-    if len(classes.values) != 2:
-        raise QuestionError(
-            f"a perceptron tells two classes apart, {target!r} has {len(classes.values)}",
-            "use LogisticRegression or DecisionTree",
-        )
-    return classes
+    def class_scores(self, rows: Any) -> Floats:
+        """Nothing for the first class, and for the second on which side of the border a row is."""
+        side = self.decision_function(rows)
+        return np.column_stack([np.zeros(len(side)), side])
 
 
 def _half(bounds: Sequence[Bounds]) -> Floats:

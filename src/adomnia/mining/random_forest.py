@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
+from adomnia.mining.parts.arrays import Floats
+from adomnia.mining.parts.classifier import Classifier
 from adomnia.mining.parts.coarsening import Coarsening, axes_of
-from adomnia.mining.parts.contingency import NOISE, TargetClasses, classes_of
-from adomnia.mining.parts.estimator import Classifier, Fitting, Watch, check_whole, shares
+from adomnia.mining.parts.contingency import NOISE
+from adomnia.mining.parts.fitting import Fitting, check_whole
 from adomnia.mining.parts.moments import ask_rows, scale_of
 from adomnia.mining.parts.random_tree import KEPT, RandomTree, draw_tree
 from adomnia.mining.parts.splits import shares_of
-from adomnia.mining.parts.statements import identifier, select
-from adomnia.privacy.loss import Amount
-
-if TYPE_CHECKING:
-    from adomnia.curator.session import Session
+from adomnia.mining.parts.statements import TargetClasses, identifier, select
 
 __all__ = ["RandomForest"]
 
-Floats = NDArray[np.float64]
 SPLIT = {"rows": 1, "trees": 19}
-MOST_TREES, MOST_DEPTH = 10, 12
+MOST_TREES, MOST_DEPTH, LEAST = 10, 12, 1e-9
 """Each tree is a pass over the rows; more trees would add little that is worth its time."""
 
 
@@ -35,7 +31,14 @@ class RandomForest(Classifier):
 
     `n_estimators` is the number of trees, which share the epsilon; without it as many are taken
     as the noise allows. Numbers are cut at `cuts` (points by column), or into `bins` of equal
-    width. `split` weighs `rows` (how many there are) and `trees`.
+    width. `split` weighs `rows` (how many there are) and `trees`. After `fit`, `trees_` has the
+    trees, and `counts_` for each of them the noisy rows by leaf and class.
+
+    >>> from adomnia.testing.worlds import town
+    >>> with town().open() as database:
+    ...     model = RandomForest(3).fit(database.session(), ["age", "region"], "sex", epsilon=5)
+    >>> len(model.trees_), model.predict_proba([[30, 2]]).shape
+    (3, (1, 2))
     """
 
     trees_: tuple[RandomTree, ...]
@@ -57,27 +60,30 @@ class RandomForest(Classifier):
         self.split = split
         self.seed = seed
 
-    def fit(
-        self,
-        session: Session,
-        features: Sequence[str],
-        target: str,
-        *,
-        epsilon: Amount,
-        progress: bool | Watch = False,
-    ) -> Self:
+    def check_parameters(self) -> None:
+        """Refuse numbers, depths, bins and seeds that no forest can have."""
+        check_whole("max_depth", self.max_depth, 0)
+        check_whole("bins", self.bins, 2)
+        check_whole("seed", self.seed, 0)
+        if self.n_estimators is not None:
+            check_whole("n_estimators", self.n_estimators, 1)
+        if self.max_depth > MOST_DEPTH:
+            raise QuestionError(f"max_depth must be at most {MOST_DEPTH}")
+
+    def parts(self, fit: Fitting) -> Mapping[str, Any]:
+        """How many rows there are, and the leaves of the trees."""
+        return SPLIT
+
+    def questions(self, features: Sequence[str]) -> int:
+        """The rows, and each tree."""
+        return 1 + (self.n_estimators or MOST_TREES)
+
+    def learn(self, fit: Fitting, classes: TargetClasses) -> None:
         """Draw the trees and ask how many rows of each class lie in their leaves."""
-        self._check()
-        with self.fitting(session, 1 + (self.n_estimators or MOST_TREES), progress) as fit:
-            axes = axes_of(session, features, self.bins, self.cuts)
-            classes = classes_of(session, target, features)
-            self.split_ = shares(epsilon, self.split, SPLIT)
-            if not self.split_["trees"]:
-                raise QuestionError("the trees need a part of the budget", "give trees a weight")
-            self._takes(features)
-            self.classes_ = np.array(classes.values)
-            self.trees_, self.counts_ = self._grow(fit, axes, classes)
-        return self
+        axes = axes_of(fit.session, fit.features, self.bins, self.cuts)
+        if not self.split_["trees"]:
+            raise QuestionError("the trees need a part of the budget", "give trees a weight")
+        self.trees_, self.counts_ = self._grow(fit, axes, classes)
 
     def predict_proba(self, rows: Any) -> Floats:
         """The mean over the trees of the share of each class in a public row's leaf."""
@@ -89,19 +95,9 @@ class RandomForest(Classifier):
         out: Floats = np.mean(found, axis=0)
         return out
 
-    def predict(self, rows: Any) -> NDArray[Any]:
-        """The class that most of the trees' shares speak for, of each public row."""
-        found: NDArray[Any] = self.classes_[np.argmax(self.predict_proba(rows), axis=1)]
-        return found
-
-    def _check(self) -> None:
-        check_whole("max_depth", self.max_depth, 0)
-        check_whole("bins", self.bins, 2)
-        check_whole("seed", self.seed, 0)
-        if self.n_estimators is not None:
-            check_whole("n_estimators", self.n_estimators, 1)
-        if self.max_depth > MOST_DEPTH:
-            raise QuestionError(f"max_depth must be at most {MOST_DEPTH}")
+    def class_scores(self, rows: Any) -> Floats:
+        """The mean shares: the class that most of them speak for is predicted."""
+        return self.predict_proba(rows)
 
     def _grow(
         self, fit: Fitting, axes: Sequence[Coarsening], classes: TargetClasses
@@ -118,11 +114,11 @@ class RandomForest(Classifier):
         self, fit: Fitting, tree: RandomTree, classes: TargetClasses, rows: float
     ) -> int:
         """As many trees as leave the noise within the rows of a class that share a leaf."""
-        noise = scale_of(fit, _question(fit, tree, classes), self.split_["trees"])
+        noise = scale_of(fit.plan(_question(fit, tree, classes), self.split_["trees"]))
         together = rows / len(classes.values) * KEPT**self.max_depth
         if together < noise:
             fit.note(NOISE)
-        return max(1, min(MOST_TREES, int(together / noise)))
+        return max(1, min(MOST_TREES, int(together / max(noise, LEAST))))
 
 
 def _question(fit: Fitting, tree: RandomTree, classes: TargetClasses) -> str:

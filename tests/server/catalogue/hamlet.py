@@ -7,46 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from adomnia.curator.database import Database
 from adomnia.server.accounts import Person
 from adomnia.server.postgres.catalogue_content import budget_rows, shared_catalogue
+from adomnia.testing.worlds import World, analysts, dates, listed, number
 from adomnia.wire.catalogue import Catalogue, SharedCatalogue
 from adomnia.wire.statements.lexer import split
 
-POLICY = """
-[data]
-source = "people.parquet"
-table = "people"
-[privacy]
-confirmed = true
-epsilon = 4
-[attributes.sex]
-values = ["F", "M"]
-[attributes.age]
-low = 0
-high = 120
-[attributes.weight]
-low = 0
-high = 200
-step = 0.5
-[attributes.member]
-values = [true, false]
-[attributes.admitted]
-kind = "date"
-low = "2015-01-01"
-high = "2025-12-31"
-[attributes.region]
-values = [1, 2, 3]
-[attributes.diagnosis]
-values = ["A", "B"]
-other = "other"
-[analysts.alice]
-epsilon = 1
-[analysts.bob]
-epsilon = 2
-[public.regions]
+PUBLIC = """[public.regions]
 source = "regions.csv"
 key = "region_id"
 """
@@ -55,7 +24,7 @@ key = "region_id"
 def write_hamlet(folder: Path, rows: int = 137) -> Path:
     """Data and policy; the policy's path. There is a column that is not declared."""
     days = [f"20{15 + row % 10}-03-0{1 + row % 9}" for row in range(rows)]
-    table = pa.table({
+    columns = {
         "sex": ["F" if row % 3 else "M" for row in range(rows)],
         "age": list(range(rows)),
         "weight": [50.5] * rows,
@@ -64,12 +33,19 @@ def write_hamlet(folder: Path, rows: int = 137) -> Path:
         "region": [1 + row % 3 for row in range(rows)],
         "diagnosis": ["A"] * rows,
         "surname": ["Zzmayer"] * rows,
-    })  # fmt: skip
-    pq.write_table(table, folder / "people.parquet")
+    }
+    attributes = {
+        "sex": listed("F", "M"),
+        "age": number(0, 120),
+        "weight": number(0, 200, 0.5),
+        "member": listed(True, False),
+        "admitted": dates("2015-01-01", "2025-12-31"),
+        "region": listed(1, 2, 3),
+        "diagnosis": listed("A", "B", other="other"),
+    }
     (folder / "regions.csv").write_text("region_id,name,area\n1,North,1.5\n2,South,2.5\n3,East,\n")
-    policy = folder / "adomnia.toml"
-    policy.write_text(POLICY)
-    return policy
+    more = analysts(alice=1, bob=2) + PUBLIC
+    return World(columns, attributes, "epsilon = 4", more).write(folder)
 
 
 @lru_cache

@@ -17,62 +17,36 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from adomnia.curator.database import open_database
 from adomnia.server.accounts import open_accounts
 from adomnia.server.postgres.listener import Listener, serve
 from adomnia.server.service import Service
+from adomnia.testing.worlds import World, analysts, dates, listed, number
 
 SECRET = "correct horse battery"
-
-POLICY = """
-[data]
-source = "people.parquet"
-table = "people"
-[privacy]
-confirmed = true
-epsilon = 1000
-delta = 1e-3
-[attributes.sex]
-values = ["F", "M"]
-[attributes.age]
-low = 0
-high = 120
-[attributes.income]
-low = 0
-high = 2000
-[attributes.born]
-kind = "date"
-low = "1930-01-01"
-high = "2010-12-31"
-[attributes.member]
-values = [true, false]
-[analysts.alice]
-epsilon = 500
-[analysts.bob]
-epsilon = 1
-[analysts.carol]
-epsilon = 500
-"""
 
 
 def write_town(folder: Path, rows: int = 1000) -> Path:
     """A thousand made-up people, and a policy over them."""
     chance = np.random.default_rng(7)
     days = np.datetime64("1935-01-01") + chance.integers(0, 25000, rows)
-    table = pa.table({
+    columns = {
         "sex": np.array(["F", "M"])[chance.integers(0, 2, rows)],
         "age": chance.integers(17, 91, rows),
         "income": chance.integers(0, 2001, rows),
-        "born": pa.array(days.astype("datetime64[D]")),
+        "born": days.astype("datetime64[D]"),
         "member": chance.integers(0, 2, rows) == 1,
-    })  # fmt: skip
-    pq.write_table(table, folder / "people.parquet")
-    file = folder / "adomnia.toml"
-    file.write_text(POLICY)
-    return file
+    }
+    attributes = {
+        "sex": listed("F", "M"),
+        "age": number(0, 120),
+        "income": number(0, 2000),
+        "born": dates("1930-01-01", "2010-12-31"),
+        "member": listed(True, False),
+    }
+    more = analysts(alice=500, bob=1, carol=500)
+    return World(columns, attributes, "epsilon = 1000\ndelta = 1e-3", more).write(folder)
 
 
 @dataclass

@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cmp_to_key, partial
 from typing import TYPE_CHECKING, Any
 
+from adomnia.curator.answers.column_noise import ColumnNoise, column_noise
 from adomnia.curator.answers.estimate import Estimate, Unit, estimates
 from adomnia.curator.planning.plan import Plan
 from adomnia.mechanisms.noisy_values import Measured, Noisy
@@ -39,6 +40,7 @@ class Table:
     margins: dict[str, list[float | None]]
     notes: tuple[str, ...] = ()
     margin_units: Mapping[str, Unit] = field(default_factory=dict)
+    noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,9 @@ class Answer:
 
     `margins` gives for each noisy column one number per row: the truth is within it with the
     given confidence. `margin_units` says in what: `value`, as the column itself, or `rows`, for
-    quantiles and modes, by how many rows the rank or the count may be off. `spent` and `remaining`
-    are exact; `receipt` names the ledger's entry.
+    quantiles and modes, by how many rows the rank or the count may be off. `noise` says of each
+    column that is one count, sum or moment what was added to it. `spent` and `remaining` are
+    exact; `receipt` names the ledger's entry.
     """
 
     columns: tuple[str, ...]
@@ -60,6 +63,7 @@ class Answer:
     receipt: str
     notes: tuple[str, ...] = field(default=())
     margin_units: Mapping[str, Unit] = field(default_factory=dict)
+    noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values."""
@@ -142,7 +146,8 @@ def tabulate(
     margins = {name: [row.margins[i] for row in rows] for i, name in enumerate(noisy)}
     notes = (*question.notes, *_notes(plan, readings.parts))
     units = {name: margin_unit(post, found) for name, (post, _) in noisy.items()}
-    return Table(names, [row.values for row in rows], margins, notes, units)
+    noise = column_noise(plan, readings, [row.cell for row in rows])
+    return Table(names, [row.values for row in rows], margins, notes, units, noise)
 
 
 def margin_unit(post: Post, found: Sequence[Estimate]) -> Unit:
@@ -152,12 +157,14 @@ def margin_unit(post: Post, found: Sequence[Estimate]) -> Unit:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of an answer, the margins of its noisy columns, and what it was computed of."""
+    """One row of an answer, the margins of its noisy columns, and what it was computed of: its
+    keys, its statistics, and the cell that these were measured in."""
 
     values: tuple[Any, ...]
     margins: tuple[float | None, ...]
     keys: tuple[Any, ...]
     given: tuple[Any, ...]
+    cell: int = 0
 
 
 def _cells(
@@ -199,7 +206,7 @@ def _row(
     given = tuple(estimate.values[cell] for estimate in found)
     values = tuple(reckon(output.value, keys, given) for output in question.outputs)
     margins = tuple(_margin(post, keys, cell, trusted) for post, trusted in noisy)
-    return Row(values, margins, keys, given)
+    return Row(values, margins, keys, given, cell)
 
 
 def _margin(post: Post, keys: tuple[Any, ...], cell: int, found: list[Estimate]) -> float | None:

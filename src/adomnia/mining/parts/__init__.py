@@ -1,1 +1,1 @@
-"""TODO one sentence."""
+"""What the models are made of is here."""

@@ -10,11 +10,10 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+
+from adomnia.mining.parts.arrays import Floats
 
 __all__ = ["curvature", "scores", "step_sums"]
-
-Floats = NDArray[np.float64]
 
 
 def scores(weights: Floats, sizes: tuple[int, ...]) -> Floats:

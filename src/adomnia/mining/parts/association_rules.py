@@ -14,7 +14,11 @@ GRID = 400
 
 @dataclass(frozen=True)
 class NoisyCount:
-    """A noisy count, and how far off it may be at the confidence of the fit."""
+    """A noisy count, and how far off it may be at the confidence of the fit.
+
+    >>> NoisyCount(120.0, 7.0).margin
+    7.0
+    """
 
     value: float
     margin: float
@@ -22,7 +26,11 @@ class NoisyCount:
 
 @dataclass(frozen=True)
 class ItemSet:
-    """A frequent set: its items, noisy count and support; `sure` where noise does not decide it."""
+    """A frequent set: its items, noisy count and support; `sure` where noise does not decide it.
+
+    >>> ItemSet(("sex = F",), NoisyCount(120.0, 7.0), 0.6, 0.04, True).items
+    ('sex = F',)
+    """
 
     items: tuple[str, ...]
     count: NoisyCount
@@ -37,6 +45,12 @@ class AssociationRule:
 
     `lift` is that share over the share of `then` among all rows. `margins` says how far off each
     number is at most, if the counts behind it are within their margins.
+
+    >>> counts = {("bread",): 50, ("milk",): 80, ("bread", "milk"): 40}
+    >>> noisy = {frozenset(items): NoisyCount(n, 2) for items, n in counts.items()}
+    >>> rule = rules_of(noisy, NoisyCount(100, 2), 0.6)[0]
+    >>> rule.given, rule.then, rule.confidence
+    (('bread',), ('milk',), 0.8)
     """
 
     given: tuple[str, ...]

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
-from adomnia.mining.parts.statements import bounds_of, decimal, identifier, literal, values_of
+from adomnia.mining.parts.statements import (
+    attribute_of,
+    bounds_of,
+    check_features,
+    decimal,
+    identifier,
+    literal,
+    values_of,
+)
 from adomnia.schema.domain import Grid, Value
 
 if TYPE_CHECKING:
@@ -30,6 +38,12 @@ class Coarsening:
 
     A number's groups lie between `cuts`: group i holds what is below `cuts[i]` and in no group
     before. Other attributes have `groups` of listed values.
+
+    >>> age = Coarsening("age", (Fraction(18), Fraction(65)))
+    >>> age.size, age.describe(1, 2)
+    (3, 'age >= 18 and age < 65')
+    >>> age.codes(np.array([10, 40, 90])).tolist()
+    [0, 1, 2]
     """
 
     name: str
@@ -112,10 +126,7 @@ def axes_of(
 ) -> tuple[Coarsening, ...]:
     """An axis for each attribute: one group for each listed value; numbers with bounds are cut
     at the given points, or into `bins` of equal width. Nothing of it rests on the data."""
-    if isinstance(features, str) or not features:
-        raise QuestionError("features must be a list of columns", 'for example ["age", "sex"]')
-    if len(set(features)) != len(features):
-        raise QuestionError("a feature is named twice")
+    check_features(features)
     given = dict(cuts or {})
     unknown = [name for name in given if name not in features]
     if unknown:
@@ -124,8 +135,7 @@ def axes_of(
 
 
 def _axis(session: Session, name: str, bins: int, given: Sequence[float] | None) -> Coarsening:
-    declared = session.desk.table.attributes.get(name)
-    if declared is None or not isinstance(declared.domain, Grid):
+    if not isinstance(attribute_of(session, name).domain, Grid):
         if given is not None:
             raise QuestionError(f"{name!r} has no bounds, so it cannot be cut")
         return Coarsening(name, groups=tuple((value,) for value in values_of(session, name)))

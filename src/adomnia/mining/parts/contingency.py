@@ -11,30 +11,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
+from adomnia.mining.parts.arrays import Floats
 from adomnia.mining.parts.coarsening import Coarsening
-from adomnia.mining.parts.estimator import Fitting
+from adomnia.mining.parts.fitting import Fitting
 from adomnia.mining.parts.moments import scale_of
 from adomnia.mining.parts.splits import best_cut, ends_of, grow
-from adomnia.mining.parts.statements import identifier, select, values_of
-from adomnia.schema.domain import Value
+from adomnia.mining.parts.statements import TargetClasses, identifier, select
 
-if TYPE_CHECKING:
-    from adomnia.curator.session import Session
-
-__all__ = ["SPLIT", "ContingencyTable", "TargetClasses", "ask_contingency", "classes_of"]
-
-Floats = NDArray[np.float64]
+__all__ = ["SPLIT", "ContingencyTable", "ask_contingency"]
 
 SPLIT = {"classes": 0.05, "screen": 0.4, "table": 0.55}
 """How the epsilon is shared: counts of the classes, one table for each attribute, their joint."""
 
-MOST_CLASSES = 100
 MOST_CELLS = 20_000
 MOST_AXES = 8
 SURE, LEAF = 5, 1 / 32
@@ -43,14 +35,6 @@ standard deviations: this limits the cells of a table."""
 
 BLIND = "too few rows for a search at this epsilon: attributes were taken blindly, in thirds"
 NOISE = "the noise is wider than the number of rows: use a larger epsilon"
-
-
-@dataclass(frozen=True)
-class TargetClasses:
-    """The attribute to be told from the others, and its public values."""
-
-    name: str
-    values: tuple[Value, ...]
 
 
 @dataclass(frozen=True)
@@ -64,19 +48,6 @@ class ContingencyTable:
     counts: Floats
     variance: float
     blind: bool = False
-
-
-def classes_of(session: Session, target: str, features: Sequence[str]) -> TargetClasses:
-    """The classes of a declared attribute that is not among the features."""
-    if target in features:
-        raise QuestionError(f"{target!r} is both a feature and the target")
-    values = values_of(session, target)
-    if not 2 <= len(values) <= MOST_CLASSES:
-        raise QuestionError(
-            f"{target!r} has {len(values)} declared values: there is nothing to tell apart",
-            f"a target has 2 to {MOST_CLASSES} values",
-        )
-    return TargetClasses(target, values)
 
 
 def ask_contingency(
@@ -145,11 +116,12 @@ def _table(
     sql = select(fit.session, {"n": "COUNT(*)"}, keys=keys, where=where)
     name = "table" if len(axes) > 1 else axes[0].name if axes else "classes"
     code = {value: place for place, value in enumerate(classes.values)}
-    counted = [row for row in fit.ask(sql, epsilon, name).rows if row[-2] is not None]
+    answer = fit.ask(sql, epsilon, name)
+    counted = [row for row in answer.rows if row[-2] is not None]
     *cells, values, numbers = zip(*counted, strict=True)
     counts = np.zeros((*(axis.size for axis in axes), len(classes.values)))
     counts[(*(np.array(cell) for cell in cells), np.array([code[v] for v in values]))] = numbers
-    return ContingencyTable(tuple(axes), counts, 2 * scale_of(fit, sql, epsilon) ** 2, blind)
+    return ContingencyTable(tuple(axes), counts, 2 * scale_of(answer) ** 2, blind)
 
 
 # Which attributes

@@ -15,25 +15,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from adomnia.mining.parts.estimator import Fitting
-from adomnia.mining.parts.moments import (
-    ask_grid,
-    ask_moments,
-    believed,
-    cells_of,
-    moment_outputs,
-    read_moments,
-    scale_of,
-    shrunk,
-)
+from adomnia.curator.answers.answer import Answer
+from adomnia.mining.parts.arrays import Floats
+from adomnia.mining.parts.fitting import Fitting
+from adomnia.mining.parts.histogram import ask_histogram, cells_of
+from adomnia.mining.parts.moments import ask_moments, moment_outputs, read_moments, scale_of
+from adomnia.mining.parts.shrinkage import believed, shrunk
 from adomnia.mining.parts.statements import Bounds, decimal, identifier, select
-from adomnia.queries.measurement import Sum, number
 
-__all__ = ["Covariance", "CovarianceMethod", "by_grids", "by_moments", "by_products", "ways"]
+__all__ = [
+    "Covariance",
+    "CovarianceMethod",
+    "by_grids",
+    "by_moments",
+    "by_products",
+    "covariance_methods",
+]
 
-Floats = NDArray[np.float64]
 SPREAD, REACH = 0.2, 3.0
 """The standard deviation of a column that is expected before anything is known, as a share of its
 bounds (they lie two and a half of it to both sides), and how many the products reach."""
@@ -72,7 +71,7 @@ class CovarianceMethod:
         return self.whole and math.comb(count, 2) + count <= PAIRS
 
 
-def ways(
+def covariance_methods(
     bounds: Sequence[Bounds], rows: float, epsilon: float, split: float
 ) -> list[CovarianceMethod]:
     """All ways, the most exact first; `split` is the moments' share where others follow."""
@@ -140,7 +139,7 @@ def by_grids(
     fit.total = 1 + len(joined)
     for part in joined:
         some = [bounds[i] for i in part]
-        grid = ask_grid(fit, some, way.bins, epsilon / len(joined))
+        grid = ask_histogram(fit, some, way.bins, epsilon / len(joined))
         off = grid.points() - 0.5
         at = np.ix_(part, part)
         times[at] += 1
@@ -206,7 +205,7 @@ def _correlate(
     cut = believed(made.mean, float(made.noise[0, 0]))
     for part in joined:
         some, cuts = [bounds[i] for i in part], [float(cut[i]) for i in part]
-        grid = ask_grid(fit, some, 2, epsilon / len(joined), cuts)
+        grid = ask_histogram(fit, some, 2, epsilon / len(joined), cuts)
         sides = np.stack(np.unravel_index(np.arange(grid.counts.size), grid.counts.shape), axis=1)
         counts = grid.counts.ravel()
         rows = max(1.0, float(counts.sum()))
@@ -256,9 +255,10 @@ def _multiply(
         part = pairs[start : start + PAIRS]
         share = epsilon * len(part) / len(pairs)
         sql = select(fit.session, _product_outputs(columns, part))
-        (row,) = fit.ask(sql, share, "products").rows
+        answer = fit.ask(sql, share, "products")
+        (row,) = answer.rows
         units = [columns[i].width * columns[j].width * rows for i, j in part]
-        noise = _relative(fit, sql, share, units)
+        noise = _relative(answer, part, units)
         for (i, j), value, unit, off in zip(part, row, units, noise, strict=True):
             made.matrix[i, j] = value / unit - columns[i].rest * columns[j].rest
             made.matrix[j, i] = made.matrix[i, j]
@@ -274,14 +274,15 @@ def by_products(fit: Fitting, bounds: Sequence[Bounds], epsilon: Fraction) -> Co
     columns = [_clipped(bound, 0.5, 1.0) for bound in bounds]
     pairs = _pairs(columns)
     sql = select(fit.session, {**moment_outputs(bounds), **_product_outputs(columns, pairs)})
-    (row,) = fit.ask(sql, epsilon, "products").rows
+    answer = fit.ask(sql, epsilon, "products")
+    (row,) = answer.rows
     own = np.array(row[: -len(pairs)], np.float64).reshape(1, len(bounds), -1)
-    found = read_moments(own, bounds, scale_of(fit, sql, epsilon))
+    found = read_moments(own, bounds, scale_of(answer))
     off, mean = found.scale / found.rows[0], np.clip(found.mean[0], 0.0, 1.0)
     away = mean - 0.5 + np.array([column.rest for column in columns])
     made = Covariance(mean, np.diag(found.variance[0]), np.diag(np.full(len(bounds), off)))
     units = [columns[i].width * columns[j].width * found.rows[0] for i, j in pairs]
-    noise = _relative(fit, sql, epsilon, units)
+    noise = _relative(answer, pairs, units)
     for (i, j), total, unit, wrong in zip(pairs, row[-len(pairs) :], units, noise, strict=True):
         made.matrix[i, j] = made.matrix[j, i] = total / unit - away[i] * away[j]
         made.noise[i, j] = made.noise[j, i] = math.hypot(wrong, off * away[i], off * away[j])
@@ -295,17 +296,18 @@ def _pairs(columns: Sequence[object]) -> list[tuple[int, int]]:
 def _product_outputs(
     columns: Sequence[_Clipped], pairs: Sequence[tuple[int, int]]
 ) -> dict[str, str]:
-    return {f"p{i}_{j}": f"SUM({columns[i].sql} * {columns[j].sql})" for i, j in pairs}
+    return {_product_name(i, j): f"SUM({columns[i].sql} * {columns[j].sql})" for i, j in pairs}
 
 
-def _relative(fit: Fitting, sql: str, share: Fraction, units: Sequence[float]) -> list[float]:
+def _product_name(i: int, j: int) -> str:
+    return f"p{i}_{j}"
+
+
+def _relative(
+    answer: Answer, pairs: Sequence[tuple[int, int]], units: Sequence[float]
+) -> list[float]:
     """The standard deviation of the noise in each sum, in these units."""
-    steps = fit.plan(sql, share).steps
-    scales = [
-        float(step.noise.parameter * number(step.measurement.argument).step)
-        for step in steps
-        if step.noise is not None and isinstance(step.measurement, Sum)
-    ]
-    if len(scales) != len(units):  # some sums are counts: take the widest noise for all
-        scales = [max(scales, default=0.0)] * len(units)
+    noises = [answer.noise.get(_product_name(i, j)) for i, j in pairs]
+    widest = max((noise.widest for noise in noises if noise), default=0.0)
+    scales = [noise.widest if noise else widest for noise in noises]
     return [math.sqrt(2) * scale / unit for scale, unit in zip(scales, units, strict=True)]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
@@ -17,91 +16,34 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.curator.answers.answer import Answer
-from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
-from adomnia.errors import AdomniaError, QuestionError
-from adomnia.privacy.loss import Amount, exact
+from adomnia.errors import QuestionError
+from adomnia.mining.parts.fitting import Fitting, Watch, shares, watching
+from adomnia.mining.parts.statements import check_features
+from adomnia.privacy.loss import Amount
 
 if TYPE_CHECKING:
     from adomnia.curator.session import Session
 
-__all__ = ["Classifier", "Estimator", "Fitting", "Watch", "check_whole", "shares"]
-
-Watch = Callable[[str, int, int], None]
-"""What a fit calls as it goes on: the step's name, how many are done, how many there are."""
-
-
-def shares(
-    epsilon: Amount, split: Mapping[str, Any] | None, default: Mapping[str, Any]
-) -> dict[str, Fraction]:
-    """The epsilon of each part of a fit: weights by name, which need not sum to one.
-
-    A part with weight 0 is not asked; a name that is left out has weight 0.
-    """
-    weights = default if split is None else split
-    if not isinstance(weights, Mapping) or not set(weights) <= set(default):
-        raise QuestionError(
-            "split must give a weight to parts of the budget by name",
-            "the parts are: " + ", ".join(default),
-        )
-    parts = {name: Fraction(str(weights.get(name, 0))) for name in default}
-    if min(parts.values()) < 0 or sum(parts.values()) == 0:
-        raise QuestionError("the weights of split must not be negative, nor all zero")
-    total = exact(epsilon)
-    return {name: total * part / sum(parts.values()) for name, part in parts.items()}
-
-
-def check_whole(name: str, value: Any, least: int) -> None:
-    """Refuse a parameter that is not a whole number, or too small."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise QuestionError(f"{name} must be a whole number of at least {least}")
-
-
-@dataclass
-class Fitting:
-    """One fit under way: asks the session, counts what was spent, tells who watches."""
-
-    session: Session
-    watch: Watch
-    total: int
-    spent: Fraction = Fraction(0)
-    done: int = 0
-    notes: list[str] = field(default_factory=list)
-
-    def ask(self, sql: str, epsilon: Amount, name: str = "") -> Answer:
-        """A private answer, paid by the session; a refusal says what was spent before it."""
-        try:
-            answer = self.session.ask(sql, epsilon=epsilon)
-        except AdomniaError as error:
-            error.message += f" (spent by this fit before: epsilon = {self.spent})"
-            raise
-        self.spent += answer.spent["epsilon"]
-        self.done += 1
-        self.watch(name, self.done, max(self.total, self.done))
-        return answer
-
-    def plan(self, sql: str, epsilon: Amount) -> Plan:
-        """What the session would do for an answer: noise and its scale, which are public."""
-        desk = self.session.desk
-        _, known = desk.public()
-        return make_plan(desk.bind(sql), desk.policy, LossRequest(exact(epsilon)), known)
-
-    def note(self, text: str) -> None:
-        """Something the fitted model should say beside its results, once."""
-        if text not in self.notes:
-            self.notes.append(text)
+__all__ = ["Estimator", "Unsupervised"]
 
 
 class Estimator:
     """The base of all models: parameters from `__init__`, fitted state in names that end in `_`.
 
-    Every model has `fit(session, …, epsilon=…)`. After it `feature_names_in_` has the columns in
-    the order in which `predict` takes them, `spent_` what was paid, `split_` the epsilon of each
-    part, and `notes_` what should be known of the fit. A fit that fails leaves it unfitted.
+    A model of one's own is an `Unsupervised` or a `Classifier`, and says what is its own in
+    `learn`; and, where it has them, in `parts`, `check_parameters` and `questions`. Every model
+    has `fit(session, …, epsilon=…)`. After it `feature_names_in_` has the columns in the order in
+    which `predict` takes them, `spent_` what was paid, `split_` the epsilon of each part, and
+    `notes_` what should be known of the fit. A fit that fails leaves it unfitted.
+
+    >>> from adomnia.mining import KMeans
+    >>> KMeans(3).set_params(steps=2)
+    KMeans(n_clusters=3, steps=2, split=None, random_state=0)
     """
 
     _estimator_type: str | None = None  # scikit-learn's word for it
 
+    split: Mapping[str, Any] | None = None
     feature_names_in_: NDArray[Any]
     n_features_in_: int
     split_: dict[str, Fraction]
@@ -117,7 +59,10 @@ class Estimator:
         return {name: getattr(self, name) for name in self._names()}
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters by name; an unknown one is refused and nothing is changed."""
+        """Change parameters by name, and return the model.
+
+        An unknown one is refused by a QuestionError, and nothing is changed.
+        """
         unknown = [name for name in params if name not in self._names()]
         if unknown:
             raise QuestionError(
@@ -132,16 +77,48 @@ class Estimator:
         given = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
         return f"{type(self).__name__}({given})"
 
-    # Fitting
+    # Fitting: what a model says of itself
+
+    def check_parameters(self) -> None:
+        """Refuse, by a QuestionError, parameters with which nothing can be fitted."""
+
+    def parts(self, fit: Fitting) -> Mapping[str, Any]:
+        """The parts of a fit that share its epsilon, with their weights unless `split` has others.
+
+        It may look at the declared columns; nothing has been asked then.
+        """
+        return {"all": 1}
+
+    def questions(self, features: Sequence[str]) -> int:
+        """About how many questions a fit asks, for who watches."""
+        return 1
+
+    def _fit(
+        self,
+        session: Session,
+        features: Sequence[str],
+        terms: tuple[Amount, bool | Watch],
+        learn: Callable[[Fitting], None],
+    ) -> Self:
+        """The one way in which every model is fitted; if it fails, no state is left."""
+        epsilon, progress = terms
+        with self._fitting(session, features, progress) as fit:
+            self.check_parameters()
+            self.split_ = shares(epsilon, self.split, self.parts(fit))
+            self.feature_names_in_ = np.array(fit.features, dtype=object)
+            self.n_features_in_ = len(fit.features)
+            learn(fit)
+        return self
 
     @contextmanager
-    def fitting(
-        self, session: Session, total: int, progress: bool | Watch = False
+    def _fitting(
+        self, session: Session, features: Sequence[str], progress: bool | Watch
     ) -> Iterator[Fitting]:
-        """A fit of about so many questions: state is set inside; if it fails, none is left."""
         self._forget()
-        with _watching(type(self).__name__, total, progress) as watch:
-            under_way = Fitting(session, watch, total)
+        named = check_features(features)
+        total = self.questions(named)
+        with watching(type(self).__name__, total, progress) as watch:
+            under_way = Fitting(session, named, watch, total)
             try:
                 yield under_way
             except BaseException:
@@ -149,11 +126,6 @@ class Estimator:
                 raise
         self.spent_ = under_way.spent
         self.notes_ = tuple(under_way.notes)
-
-    def _takes(self, features: Sequence[str]) -> None:
-        """The columns in the order in which `predict` takes them."""
-        self.feature_names_in_ = np.array(list(features), dtype=object)
-        self.n_features_in_ = len(features)
 
     def _forget(self) -> None:
         for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
@@ -163,7 +135,7 @@ class Estimator:
         return hasattr(self, "spent_")
 
     def check_fitted(self) -> None:
-        """Refuse what only a fitted model can do."""
+        """Refuse, by a QuestionError, what only a fitted model can do."""
         if not self.__sklearn_is_fitted__():
             raise QuestionError(
                 f"this {type(self).__name__} is not fitted",
@@ -173,7 +145,10 @@ class Estimator:
     # Public rows
 
     def columns(self, rows: Any) -> dict[str, NDArray[Any]]:
-        """Public rows by feature: from a mapping or frame of columns, or rows in fitted order."""
+        """Public rows by feature: from a mapping or frame of columns, or rows in fitted order.
+
+        Raises a QuestionError where a column is missing, or rows have too few or too many.
+        """
         self.check_fitted()
         names = [str(name) for name in self.feature_names_in_]
         if isinstance(rows, Mapping) or hasattr(rows, "columns"):
@@ -188,7 +163,10 @@ class Estimator:
         return {name: table[:, place] for place, name in enumerate(names)}
 
     def numbers(self, rows: Any) -> NDArray[np.float64]:
-        """Public rows as a matrix of numbers, in fitted order."""
+        """Public rows as a matrix of numbers, in fitted order.
+
+        Raises a QuestionError where a value is missing or no number.
+        """
         found = list(self.columns(rows).values())
         try:
             made = np.column_stack([np.asarray(column, np.float64) for column in found])
@@ -212,20 +190,40 @@ class Estimator:
         )
 
 
-class Classifier(Estimator):
-    """The base of models that tell classes apart; `classes_` has them in their order."""
+class Unsupervised(Estimator):
+    """The base of models that are fitted on features alone; one's own says how in `learn`.
 
-    _estimator_type = "classifier"
+    >>> class Rows(Unsupervised):
+    ...     def learn(self, fit):
+    ...         (self.rows_,) = fit.ask(select(fit.session, {"n": "COUNT(*)"}), 1).rows[0]
+    >>> from adomnia.mining import select
+    >>> from adomnia.testing.worlds import town
+    >>> with town(rows=100).open() as database:
+    ...     model = Rows().fit(database.session(), ["age"], epsilon=1)
+    >>> type(model.rows_), model.spent_
+    (<class 'int'>, Fraction(1, 1))
+    """
 
-    classes_: NDArray[Any]
+    def fit(
+        self,
+        session: Session,
+        features: Sequence[str],
+        *,
+        epsilon: Amount,
+        progress: bool | Watch = False,
+    ) -> Self:
+        """Learn from these columns by questions to the session; returns the model.
 
-    def predict(self, rows: Any) -> NDArray[Any]:
-        """The class of each public row."""
+        `epsilon` is the most that is spent, shared over the parts of `split`. `progress` shows a
+        bar, or is a function that is told each step. Raises a QuestionError, before anything is
+        spent, for columns or parameters with which it cannot be fitted; and what the session
+        raises, as a BudgetError, with what was spent before it. Then the model is unfitted.
+        """
+        return self._fit(session, features, (epsilon, progress), self.learn)
+
+    def learn(self, fit: Fitting) -> None:
+        """Ask by `fit.ask`, each part of `split_` for its epsilon, and keep what was learned."""
         raise NotImplementedError
-
-    def score(self, rows: Any, truth: Sequence[Any]) -> float:
-        """The share of public rows whose class is predicted."""
-        return float(np.mean(self.predict(rows) == np.asarray(truth)))
 
 
 def _wanted(names: Sequence[str]) -> str:
@@ -239,20 +237,3 @@ def _two_way(rows: Any) -> NDArray[Any]:
     if table.ndim != 2:
         raise QuestionError("rows must be a table with two dimensions", "for example [[1, 2]]")
     return table
-
-
-@contextmanager
-def _watching(name: str, total: int, progress: bool | Watch) -> Iterator[Watch]:
-    """Who is told of each step: a function that was given, a bar, or nobody."""
-    if not isinstance(progress, bool):
-        yield progress
-    elif not progress:
-        yield lambda *_: None
-    else:
-        from rich.progress import Progress  # noqa: PLC0415 (slow to import)
-
-        with Progress(transient=True) as bar:
-            task = bar.add_task(name, total=total)
-            yield lambda step, done, most: bar.update(
-                task, description=f"{name}: {step}", completed=done, total=most
-            )

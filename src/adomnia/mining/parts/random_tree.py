@@ -35,7 +35,13 @@ class _Test:
 
 @dataclass(frozen=True)
 class RandomTree:
-    """A tree over axes, whose listed values are in an order drawn by lot; `size` leaves."""
+    """A tree over axes, whose listed values are in an order drawn by lot; `size` leaves.
+
+    >>> from fractions import Fraction
+    >>> tree = draw_tree([Coarsening("age", (Fraction(18),))], 1, np.random.default_rng(0))
+    >>> tree.size, tree.expression()
+    (2, 'CASE WHEN "age" < 18 THEN 0 ELSE 1 END')
+    """
 
     axes: tuple[Coarsening, ...]
     root: _Test | int

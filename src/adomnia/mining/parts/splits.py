@@ -9,17 +9,21 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
+
+from adomnia.mining.parts.arrays import Floats
 
 __all__ = ["TreeNode", "best_cut", "ends_of", "full", "grow", "shares_of"]
 
-Floats = NDArray[np.float64]
 TINY = 1e-9
 
 
 @dataclass(frozen=True)
 class TreeNode:
-    """Counts by class, and below it one child for each part of an axis, which begin at `ends`."""
+    """Counts by class, and below it one child for each part of an axis, which begin at `ends`.
+
+    >>> TreeNode(np.array([3.0, 1.0])).depth
+    0
+    """
 
     counts: Floats
     axis: int | None = None

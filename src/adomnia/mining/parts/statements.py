@@ -1,4 +1,4 @@
-"""Questions: SQL for a session, made from the public schema, with every name quoted."""
+"""Statements for a session, made from what the policy declares, with every name quoted."""
 
 from __future__ import annotations
 
@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bounds",
+    "TargetClasses",
+    "attribute_of",
     "bounds_of",
+    "check_features",
+    "classes_of",
     "decimal",
     "identifier",
     "literal",
+    "present",
     "select",
     "table_of",
     "values_of",
@@ -30,7 +35,11 @@ MOST_VALUES = 10_000
 
 @dataclass(frozen=True)
 class Bounds:
-    """The public bounds of a number column, as declared by the curator."""
+    """The public bounds of a number column, as declared by the curator.
+
+    >>> Bounds("age", Fraction(0), Fraction(120), Fraction(1)).width
+    Fraction(120, 1)
+    """
 
     name: str
     low: Fraction
@@ -45,16 +54,24 @@ class Bounds:
 
 def table_of(session: Session) -> str:
     """The private table's name, quoted."""
-    return identifier(session.desk.table.name)
+    return identifier(session.table.name)
 
 
 def identifier(name: str) -> str:
-    """A name as SQL writes it, whatever characters it has."""
+    """A name as SQL writes it, whatever characters it has.
+
+    >>> print(identifier('a "b" c'))
+    "a ""b"" c"
+    """
     return '"' + str(name).replace('"', '""') + '"'
 
 
 def literal(value: Value | Fraction | None) -> str:
-    """A value as SQL writes it; fractions as decimals."""
+    """A value as SQL writes it; fractions as decimals.
+
+    >>> literal("it's"), literal(Fraction(-1, 4))
+    ("'it''s'", '(-0.25)')
+    """
     if value is None:
         return "NULL"
     if isinstance(value, bool):
@@ -65,7 +82,11 @@ def literal(value: Value | Fraction | None) -> str:
 
 
 def decimal(value: Fraction | float, places: int = 12) -> str:
-    """A number without an exponent, in brackets if negative; exact where it has few places."""
+    """A number without an exponent, in brackets if negative; exact where it has few places.
+
+    >>> decimal(1e-9), decimal(-2)
+    ('0.000000001', '(-2)')
+    """
     number = Fraction(value)
     scaled = round(abs(number) * 10**places)
     whole, rest = divmod(scaled, 10**places)
@@ -73,13 +94,27 @@ def decimal(value: Fraction | float, places: int = 12) -> str:
     return f"(-{text})" if number < 0 and scaled else text
 
 
-def bounds_of(session: Session, names: Sequence[str]) -> tuple[Bounds, ...]:
-    """The bounds of number columns; refused where the policy gives none, for lack of a price."""
-    if isinstance(names, str) or not names:
+def check_features(features: Sequence[str]) -> tuple[str, ...]:
+    """The columns, where they are a list that names none of them twice; else a QuestionError."""
+    if isinstance(features, str) or not features:
         raise QuestionError("features must be a list of columns", 'for example ["age", "income"]')
-    if len(set(names)) != len(names):
+    if len(set(features)) != len(features):
         raise QuestionError("a feature is named twice")
-    return tuple(_bounds(name, _attribute(session, name)) for name in names)
+    return tuple(features)
+
+
+def bounds_of(session: Session, names: Sequence[str]) -> tuple[Bounds, ...]:
+    """The bounds of number columns, from the policy.
+
+    A QuestionError is raised where it gives none, since sums have no price without.
+
+    >>> from adomnia.testing.worlds import town
+    >>> with town(rows=10).open() as database:
+    ...     (age,) = bounds_of(database.session(), ["age"])
+    >>> str(age.low), str(age.high), str(age.width)
+    ('0', '120', '120')
+    """
+    return tuple(_bounds(name, attribute_of(session, name)) for name in check_features(names))
 
 
 def _bounds(name: str, attribute: Attribute) -> Bounds:
@@ -98,8 +133,16 @@ def _bounds(name: str, attribute: Attribute) -> Bounds:
 
 
 def values_of(session: Session, name: str) -> tuple[Value, ...]:
-    """The public values of a column: the declared list, or every whole number of its bounds."""
-    domain = _attribute(session, name).domain
+    """The public values of a column: the declared list, or every whole number of its bounds.
+
+    A QuestionError is raised where the policy declares neither, or very many.
+
+    >>> from adomnia.testing.worlds import town
+    >>> with town(rows=10).open() as database:
+    ...     values_of(database.session(), "sex")
+    ('F', 'M')
+    """
+    domain = attribute_of(session, name).domain
     if isinstance(domain, Categories):
         return domain.members
     if isinstance(domain, Grid) and domain.step.denominator == 1:
@@ -112,8 +155,39 @@ def values_of(session: Session, name: str) -> tuple[Value, ...]:
     )
 
 
-def _attribute(session: Session, name: str) -> Attribute:
-    known: Mapping[str, Attribute] = session.desk.table.attributes
+@dataclass(frozen=True)
+class TargetClasses:
+    """The attribute to be told from the others, and its public values.
+
+    >>> TargetClasses("sex", ("F", "M")).values
+    ('F', 'M')
+    """
+
+    name: str
+    values: tuple[Value, ...]
+
+
+def classes_of(
+    session: Session, target: str, features: Sequence[str], limits: tuple[int, int] = (2, 100)
+) -> TargetClasses:
+    """The classes of a declared attribute that is not among the features, within these limits.
+
+    A QuestionError is raised where there are fewer or more, or no public list of them.
+    """
+    if target in features:
+        raise QuestionError(f"{target!r} is both a feature and the target")
+    values, (fewest, most) = values_of(session, target), limits
+    if not fewest <= len(values) <= most:
+        raise QuestionError(
+            f"{target!r} has {len(values)} declared values: there is nothing to tell apart",
+            f"a target has {fewest} to {most} values",
+        )
+    return TargetClasses(target, values)
+
+
+def attribute_of(session: Session, name: str) -> Attribute:
+    """What the policy declares of a column; a QuestionError where it declares none."""
+    known: Mapping[str, Attribute] = session.table.attributes
     if name not in known:
         raise QuestionError(
             f"{str(name)[:80]!r} is not a declared attribute",
@@ -134,6 +208,11 @@ def select(
 
     Keys are grouped by. All parts are SQL already; names are quoted with `identifier`. A `source`
     is a statement without keys, whose rows are taken in the place of the table's.
+
+    >>> from adomnia.testing.worlds import town
+    >>> with town(rows=10).open() as database:
+    ...     select(database.session(), {"n": "COUNT(*)"}, keys={"s": identifier("sex")})
+    'SELECT "sex" AS "s", COUNT(*) AS "n" FROM "people" GROUP BY 1'
     """
     keys = keys or {}
     listed = ", ".join(
@@ -146,3 +225,8 @@ def select(
     if keys:
         sql += " GROUP BY " + ", ".join(str(place) for place in range(1, len(keys) + 1))
     return sql
+
+
+def present(bounds: Sequence[Bounds]) -> str:
+    """The condition that a row has a value in each of these columns."""
+    return " AND ".join(f"{identifier(bound.name)} IS NOT NULL" for bound in bounds)

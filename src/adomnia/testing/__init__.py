@@ -1,0 +1,1 @@
+"""Made-up databases, and the laws that models keep, are here for tests of one's own."""

@@ -6,17 +6,38 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
 FROM := pyproject.toml requirements.lock
 
+SHORT := "not slow and not postgres and not spark and not browser and not chance"
+
+# Something of every room, to be done in a minute; LONG are the long files among it.
+QUICK := tests/test_house.py tests/queries tests/privacy tests/mechanisms tests/report \
+	tests/laws/test_sensitivity.py tests/laws/test_journal.py tests/laws/test_fourier.py \
+	tests/laws/test_mechanism_laws.py tests/laws/test_induced_values.py \
+	tests/ledger/test_sqlite_journal.py \
+	tests/ledger/test_formats.py tests/marginals/test_paper_shift.py \
+	tests/marginals/test_paper_program.py tests/marginals/test_paper_bits.py \
+	tests/priors/solver/lattice/test_kernel.py tests/priors/solver/tables/test_projection.py tests/priors/solver/test_literal.py \
+	tests/curator/test_pricing.py tests/curator/test_policy_reader.py tests/curator/test_spend.py \
+	tests/engines/test_statement.py tests/engines/test_kinds.py tests/audit/reconstruction/test_tracker.py \
+	tests/audit/disclosure/test_closeness.py tests/mining/test_additive_scores.py tests/cli/test_draft.py \
+	tests/server/test_accounts.py tests/federation/test_holders_masks.py
+LONG := tests/queries/test_emptiness.py tests/queries/test_measurement.py tests/mechanisms/test_margin.py \
+	tests/mechanisms/test_graph_measure.py tests/mechanisms/test_choosing.py \
+	tests/mechanisms/test_quantile.py tests/mechanisms/test_quantile_loss.py \
+	tests/mechanisms/test_noisy_max.py
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint types contracts slow adversary trusted bench figures lock picture clean
+.PHONY: help demo test quick lint types contracts slow adversary trusted bench docs dist figures lock picture clean
 
 help:
 	@echo "make demo    a made-up census, five questions, private answers (from nothing)"
 	@echo "make test    lint, types, contracts and tests, with all they need"
-	@echo "make quick   the laws in short: under a minute"
+	@echo "make quick   what needs no server, browser or long run: under a minute"
 	@echo "make slow    the tests that take minutes"
 	@echo "make trusted what must be right for the promise to hold: files, lines, and why"
 	@echo "make adversary  200,000 uses of neighbouring tables, and planted faults (an hour)"
 	@echo "make bench   the benchmarks"
+	@echo "make docs    the site, into build/site"
+	@echo "make dist    the wheel and the sdist, into dist, checked"
 	@echo "make figures every claim of the five papers, run: build/papers.html"
 	@echo "make lock    requirements.lock anew; make picture: the picture in the README"
 
@@ -25,11 +46,10 @@ demo: .venv/.runs
 
 test: .venv/.tests
 	@$(MAKE) --no-print-directory lint types contracts
-	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+	$(BIN)/python -m pytest -q -n 2 -m "not slow" $(ARGS)
 
 quick: .venv/.tests
-	$(BIN)/python -m pytest -q -n 2 -x tests/queries tests/privacy tests/test_house.py \
-		tests/laws/test_sensitivity.py tests/laws/test_journal.py tests/curator/test_pricing.py
+	$(BIN)/python -m pytest -q -n 2 -x -m $(SHORT) $(addprefix --ignore=,$(LONG)) $(ARGS) $(QUICK)
 
 lint: .venv/.tests
 	$(BIN)/ruff check .
@@ -53,6 +73,15 @@ adversary: .venv/.tests
 
 bench: .venv/.tests
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+docs: .venv/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "build/site/index.html opens in any browser; with search: $(PYTHON) -m http.server -d build/site"
+
+dist: .venv/.dist
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
 
 picture: .venv/.runs
 	$(BIN)/python docs/make_picture.py
@@ -85,7 +114,17 @@ clean:
 .venv/.tests: .venv/.made .venv/.system $(FROM)
 	@echo "installing adomnia and what its tests need into .venv"
 	@$(PIP) --editable '.[dev]'
-	@touch .venv/.runs $@
+	@touch .venv/.runs .venv/.docs .venv/.dist $@
+
+.venv/.docs: .venv/.made $(FROM)
+	@echo "installing adomnia and what its site needs into .venv"
+	@$(PIP) --editable '.[docs]'
+	@touch $@
+
+.venv/.dist: .venv/.made $(FROM)
+	@echo "installing what makes a wheel into .venv"
+	@$(PIP) --editable '.[dist]'
+	@touch $@
 
 # Real parts for the tests: a PostgreSQL server and psql, its JDBC driver, Java for Spark, a
 # browser. Where one is missing it is installed; where that cannot be, its tests say so.

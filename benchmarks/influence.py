@@ -93,7 +93,9 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1_000_000)
     parser.add_argument("--plain", type=int, default=300)
     parser.add_argument("--reading", default="literal")
-    parser.add_argument("--readme", action="store_true", help="put the figures into README.md")
+    parser.add_argument(
+        "--readme", action="store_true", help="put the figures into docs/benchmarks.md"
+    )
     options = parser.parse_args()
     chance = random.Random(1)
     begun, worked = time.perf_counter(), time.process_time()

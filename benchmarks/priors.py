@@ -132,7 +132,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--steps", type=int, default=STEPS, help="steps for each question")
     parser.add_argument("--quick", action="store_true", help="without the cases that none closes")
-    parser.add_argument("--readme", action="store_true", help="put the table into README.md")
+    parser.add_argument(
+        "--readme", action="store_true", help="put the table into docs/benchmarks.md"
+    )
     options = parser.parse_args()
     rows = [
         "| released, asked for all cells | sensitivity | time | argument |",

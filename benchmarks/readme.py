@@ -1,13 +1,17 @@
-"""The README's tables: each lies between two markers, and comes from one command."""
+"""The tables of docs/benchmarks.md and the figures of the README.
+
+Each lies between two markers, and comes from one command.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+TOP = Path(__file__).resolve().parents[1]
+PAGE, README = TOP / "docs/benchmarks.md", TOP / "README.md"
 
 
-def put(name: str, text: str, file: Path = README) -> None:
+def put(name: str, text: str, file: Path = PAGE) -> None:
     """Put the text between `<!-- name -->` and `<!-- /name -->`, if both are there."""
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     whole = file.read_text("utf-8") if file.exists() else ""
@@ -17,3 +21,8 @@ def put(name: str, text: str, file: Path = README) -> None:
         print(f"{file.name} is left alone: it lacks {begin} or {end}")
         return
     file.write_text(f"{before}{begin}\n{text}\n{end}{after}", "utf-8")
+
+
+def figure(name: str, text: str) -> None:
+    """Put one line into the README's three figures."""
+    put(f"figure-{name}", f"- {text}", README)

@@ -225,7 +225,7 @@ def worse(results: Results) -> Iterator[str]:
 
 
 def markdown(systems: Systems, results: Results, rows: int, absent: list[str]) -> str:
-    """The table for the README."""
+    """The table for docs/benchmarks.md."""
     head = ["by region (50 groups)", *systems]
     table = [head, ["---"] * len(head)]
     for question in QUESTIONS:
@@ -289,7 +289,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="100,000 rows and few repeats")
-    parser.add_argument("--readme", action="store_true", help="put the table into README.md")
+    parser.add_argument(
+        "--readme", action="store_true", help="put the table into docs/benchmarks.md"
+    )
     parser.add_argument("--repeats", type=int, default=7)
     asked = parser.parse_args()
     table = run(100_000 if asked.quick else 1_000_000, 2 if asked.quick else asked.repeats)

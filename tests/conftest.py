@@ -1,8 +1,25 @@
-"""What holds for every test: Hypothesis has no clock, and tries the same examples in every run."""
+"""What holds for every test: Hypothesis has no clock, and tries the same examples in every run;
+a test is marked by the real parts that it uses.
+"""
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests import markers
 
 settings.register_profile(
     "steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("steady")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the markers known."""
+    for name, about in markers.PROMISED.items():
+        config.addinivalue_line("markers", f"{name}: {about}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test, before `-m` chooses."""
+    markers.mark(items)

@@ -22,7 +22,7 @@ TOP = Path(__file__).parents[1]
 PAGES = ["README.md", *(f"docs/{path.name}" for path in sorted((TOP / "docs").glob("*.md")))]
 ATTACKS = [f"docs/attacks/{path.name}" for path in sorted((TOP / "docs/attacks").glob("*.md"))]
 RUN = [page for page in (*PAGES, *ATTACKS) if " run\n" in (TOP / page).read_text("utf-8")]
-UNDRAFTED = ("README.md", "docs/cli.md")
+UNDRAFTED = ("README.md", "docs/cli.md", "docs/tutorial.md")
 """Pages that make a policy themselves; the others speak of one that is there."""
 DRAFT = "adomnia init people.csv && sed -i 's/confirmed = false/confirmed = true/' adomnia.toml"
 BLOCK = re.compile(r"^```(\w+)( run)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -91,7 +91,32 @@ def test_every_verb_and_option_is_documented():
                 assert any(flag in about for flag in option.opts), (name, option.opts)
 
 
-@pytest.mark.parametrize("page", [*PAGES, *ATTACKS, "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_contributing_names_what_is_there():
+    """Files and folders by their place in the package or in the project, commands of make."""
+    text = read("CONTRIBUTING.md")
+    named = re.findall(r"`([\w./]+(?:/[\w.]+|\.(?:py|md|yml|toml|lock)))`", text)
+    paths = [name for name in named if "NAME" not in name and not name.startswith("build/")]
+    assert len(paths) > 10
+    roots = (TOP, TOP / "src/adomnia")
+    assert [path for path in paths if not any((root / path).exists() for root in roots)] == []
+    made = re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE)
+    assert set(re.findall(r"`make (\w+)`", text)) <= set(made)
+
+
+def test_the_readme_is_short_and_its_figures_can_be_filled():
+    text = read("README.md")
+    assert len(text.split()) < 700
+    assert len(text.splitlines()) < 80
+    figures = re.findall(r"<!-- figure-(\w+) -->\n- \*\*.+\n<!-- /figure-\1 -->", text)
+    assert len(figures) == 3
+    for name in figures:
+        assert f'readme.figure("{name}"' in read(f"benchmarks/{name}.py")
+
+
+HABITS = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md"]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *ATTACKS, *HABITS, "benchmarks/README.md"])
 def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#]+)\)", read(page))
     here = (TOP / page).parent

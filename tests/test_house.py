@@ -84,12 +84,39 @@ def test_ci_does_what_a_person_does():
     assert os.access(TOP / ".ci/run", os.X_OK)
 
 
+def test_ci_of_the_forge_does_the_same_for_every_python():
+    text = (TOP / ".github/workflows/ci.yml").read_text("utf-8")
+    versions = re.findall(r'"(3\.\d+)"', text.split("steps:")[0])
+    said = [line for line in PROJECT["project"]["classifiers"] if "Python :: 3." in line]
+    assert versions == [line.rsplit(" ", 1)[1] for line in said]
+    assert "run: make test" in text
+    assert "--cov" in text
+
+
+def test_quick_has_something_of_every_room():
+    text = (TOP / "Makefile").read_text("utf-8")
+    named = re.findall(r"tests/[\w/.]+", text[text.index("QUICK :=") : text.index(".DEFAULT_GOAL")])
+    assert [path for path in named if not (TOP / path).exists()] == []
+    rooms = {file.parent.name for file in (TOP / "src/adomnia").glob("*/__init__.py")}
+    tested = {room for room in rooms if (TOP / "tests" / room).is_dir()}
+    assert tested <= {path.split("/")[1] for path in named}
+
+
+def test_the_habits_are_there():
+    for name in ("SECURITY.md", "CODE_OF_CONDUCT.md", ".github/PULL_REQUEST_TEMPLATE.md"):
+        assert len((TOP / name).read_text("utf-8")) > 300, name
+    assert len(list((TOP / ".github/ISSUE_TEMPLATE").glob("*.md"))) >= 2
+    citation = (TOP / "CITATION.cff").read_text("utf-8")
+    assert f'version: "{adomnia.__version__}"' in citation
+    assert PROJECT["project"]["authors"][0]["name"] in citation
+
+
 def test_no_file_knows_a_machine_or_a_registry():
     """No home folder, no path of a machine, no host that serves packages."""
     wrong = re.compile("/" + "root/|/home/\\w|/" + "work/|python" + "hosted|pypi" + "\\.org")
     found = [
         str(file.relative_to(TOP))
-        for file in files(".py", ".md", ".toml", ".lock", ".svg", "Makefile", "run")
+        for file in files(".py", ".md", ".toml", ".lock", ".svg", ".yml", ".cff", "Makefile", "run")
         if wrong.search(file.read_text("utf-8"))
     ]
     assert found == []

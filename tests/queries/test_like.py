@@ -19,7 +19,7 @@ def matches(value: str, pattern: str) -> bool:
 
 @given(some.text("ab\n", max_size=8), some.text("ab_%", max_size=8))
 def test_it_means_what_the_engine_means(value, pattern):
-    assert matches(value, pattern) == duckdb.execute(LIKE, [value, pattern]).fetchone()[0]
+    assert matches(value, pattern) == duckdb.execute(LIKE, [value, pattern]).fetchall()[0][0]
 
 
 def test_a_backslash_takes_the_next_sign_literally():
@@ -27,7 +27,7 @@ def test_a_backslash_takes_the_next_sign_literally():
     cases += [(r"a\\b", "a\\b", True), (r"%\%%", "5 % of", True), (r"%\%%", "5 of", False)]
     for pattern, value, wanted in cases:
         assert matches(value, pattern) is wanted, pattern
-        assert duckdb.execute(LIKE, [value, pattern]).fetchone()[0] is wanted, pattern
+        assert duckdb.execute(LIKE, [value, pattern]).fetchall()[0][0] is wanted, pattern
 
 
 def test_many_wildcards_end():

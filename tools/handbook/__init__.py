@@ -1,0 +1,1 @@
+"""What the site shows beside the pages of docs/: made from the code when the site is built."""

@@ -93,7 +93,8 @@ def _installed(folder: Path, wheel: Path, *options: str) -> Path:
     """The Python of a new environment that has the wheel."""
     venv.create(folder / "env", with_pip=False)
     python = folder / "env/bin/python"
-    _run("-m", "pip", "--python", str(python), "install", "--quiet", *options, str(wheel))
+    words = ("-m", "pip", "--python", str(python), "install", "--quiet", *options, str(wheel))
+    _run(*words, env=_environment())  # a path to the sources would count as installed already
     return python
 
 

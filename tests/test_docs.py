@@ -38,7 +38,8 @@ def desk(tmp_path, monkeypatch):
     csv.write_csv(census_rows(0, 3000, np.random.default_rng(7)), tmp_path / "people.csv")
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     monkeypatch.setenv("PATH", places)
-    monkeypatch.setenv("PYTHONPATH", str(TOP / "tests/chance"))  # its sitecustomize.py
+    sources = os.pathsep.join([str(TOP / "src"), str(TOP / "tests/chance")])
+    monkeypatch.setenv("PYTHONPATH", sources)  # of this checkout; with its sitecustomize.py
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

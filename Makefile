@@ -9,7 +9,9 @@ FROM := pyproject.toml requirements.lock
 SHORT := "not slow and not postgres and not spark and not browser and not chance"
 
 # Something of every room, to be done in a minute; LONG are the long files among it.
-QUICK := tests/test_house.py tests/queries tests/privacy tests/mechanisms tests/report \
+QUICK := tests/test_house.py tests/queries tests/privacy tests/mechanisms tests/present/test_formatting.py tests/present/test_drawing.py \
+	tests/review/test_database.py tests/storage tests/testing/test_worlds.py tests/wire/test_protocol.py \
+	tests/wire/test_settings.py \
 	tests/laws/test_sensitivity.py tests/laws/test_journal.py tests/laws/test_fourier.py \
 	tests/laws/test_mechanism_laws.py tests/laws/test_induced_values.py \
 	tests/ledger/test_sqlite_journal.py \

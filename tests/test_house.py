@@ -242,3 +242,17 @@ def test_every_limit_says_what_it_bounds_and_is_met_somewhere():
         path.read_text("utf-8") for path in (TOP / "src").rglob("*.py") if path.name != "limits.py"
     )
     assert [name for name in limits.__all__ if len(re.findall(rf"\b{name}\b", text)) < 2] == []
+
+
+def test_nobody_reaches_behind_a_database():
+    """Engine and ledger together are the curator's; only exact columns for a review go past it."""
+    allowed = ("curator/", "review/exact_columns.py")
+    package = TOP / "src/adomnia"
+    past = [
+        f"{path.relative_to(package)}:{node.lineno}"
+        for path in package.rglob("*.py")
+        if not str(path.relative_to(package)).startswith(allowed)
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in {"_backend", "desk"}
+    ]
+    assert past == []

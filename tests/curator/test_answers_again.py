@@ -172,9 +172,9 @@ def test_groups_selected_twice_are_not_mixed(town: Town) -> None:
     from adomnia.curator.planning.plan import LossRequest, make_plan
     from adomnia.privacy.loss import exact
 
-    memory = database.desk.memory("curator", database.desk.version())
+    memory = database._backend.memory("curator", database._backend.version())
     both = database.bind(ask.format("SUM(age), SUM(income)"))
-    plan = make_plan(both, database.desk.policy, LossRequest(exact(2)))
+    plan = make_plan(both, database._backend.policy, LossRequest(exact(2)))
     assert reuse(plan, memory) is not None  # the same groups were selected both times
 
     class Mixed:

@@ -107,7 +107,7 @@ class Watching:
             return inner
 
         def read(*args: Any) -> Any:
-            self.totals.append(self.database.desk.journal.account().total)
+            self.totals.append(self.database._backend.journal.account().total)
             if self.fails is not None:
                 raise self.fails
             return inner(*args)
@@ -121,8 +121,8 @@ class Watching:
 )
 def test_the_debit_is_written_before_the_data_is_read(town: Town, sql: str) -> None:
     database = town.open("epsilon = 10\ndelta = 1e-6")
-    watching = Watching(database.desk.engine, database, None)
-    database.desk.engine = watching  # type: ignore[assignment]
+    watching = Watching(database._backend.engine, database, None)
+    database._backend.engine = watching  # type: ignore[assignment]
     database.session().ask(sql, "1/2")
     assert [total.epsilon for total in watching.totals] == [Fraction(1, 2)] * len(watching.totals)
     assert watching.totals
@@ -136,8 +136,8 @@ def test_what_was_reserved_stays_spent_when_reading_fails(
     town: Town, sql: str, error: Exception
 ) -> None:
     database = town.open()
-    engine = database.desk.engine
-    database.desk.engine = Watching(engine, database, error)  # type: ignore[assignment]
+    engine = database._backend.engine
+    database._backend.engine = Watching(engine, database, error)  # type: ignore[assignment]
     with pytest.raises(adomnia.MachineryError) as caught:
         database.session().ask(sql, 1, key="k")
     assert caught.value.exit_code == 5
@@ -145,7 +145,7 @@ def test_what_was_reserved_stays_spent_when_reading_fails(
     assert caught.value.__cause__ is None
     assert database.budget()["data"]["spent"] == "1"
     assert [entry.kind for entry in database.ledger()] == ["opened", "reserved"]
-    database.desk.engine = engine
+    database._backend.engine = engine
     again = database.session().ask(sql, 1, key="k")  # whether it was seen is not known: pays anew
     assert again.spent == {"epsilon": 1}
     assert database.budget()["data"]["spent"] == "2"

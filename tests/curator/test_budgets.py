@@ -92,7 +92,7 @@ def test_one_of_two_threads_gets_the_last_epsilon(town: Town) -> None:
         sessions = [database.session(name) for name in ["alice", "bob"] * 4]
         with ThreadPoolExecutor(8) as pool:
             found = list(pool.map(attempt, sessions))
-        spenders = database.desk.journal.account().analysts.values()
+        spenders = database._backend.journal.account().analysts.values()
         assert sum(loss.epsilon for loss in spenders) == 1
         assert "answered" in found, turn
         database.close()

@@ -135,7 +135,7 @@ def blind(analyst) -> None:
         raise RuntimeError("the data was read")
 
     for name in ("measure", "histogram", "keyed", "contingency", "_exact_groups", "_survey"):
-        setattr(analyst.desk.engine, name, fail)
+        setattr(analyst._backend.engine, name, fail)
 
 
 def test_free_answers_are_given_with_the_data_out_of_reach(town: Town) -> None:
@@ -200,7 +200,7 @@ def test_a_key_after_a_cancelled_question_is_paid_again_and_then_kept(town: Town
     again = [analyst.ask(sql, 1, key="k") for _ in range(3)]
     assert {answer.rows[0] for answer in again} == {first.rows[0]}
     assert analyst.remaining()["epsilon"] == 7
-    entries = list(analyst.desk.journal.entries())
+    entries = list(analyst._backend.journal.entries())
     assert sum(entry.kind == "answered" for entry in entries) == 1
 
 
@@ -209,13 +209,13 @@ def test_a_question_that_is_cancelled_while_it_is_read_tells_nothing(
 ) -> None:
     analyst = town.open("epsilon = 9").session()
     watch = Watch()
-    measure = analyst.desk.engine.measure
+    measure = analyst._backend.engine.measure
 
     def late(request):
         watch.cancel()
         raise RuntimeError("Zzvienna") if request else measure(request)
 
-    monkeypatch.setattr(analyst.desk.engine, "measure", late)
+    monkeypatch.setattr(analyst._backend.engine, "measure", late)
     with pytest.raises(CancelledError) as caught:
         analyst.ask("SELECT MODE(age) FROM people", 1, watch=watch)
     assert "Zzvienna" not in repr(caught.value)
@@ -255,10 +255,10 @@ def test_no_use_is_forgotten_when_something_is_released_exactly_later(town: Town
     analyst.above(5, ["age < 30"], 1)
     analyst.auction("income", [5], 1)
     kinds = [
-        e.body["event"]["event"] for e in analyst.desk.journal.entries() if e.kind == "reserved"
+        e.body["event"]["event"] for e in analyst._backend.journal.entries() if e.kind == "reserved"
     ]
     assert kinds.count("smooth-noise") == 2
-    before = database.desk.journal.account().total
+    before = database._backend.journal.account().total
     told = database.add_prior("SELECT sex, COUNT(*) FROM people GROUP BY sex")
     assert told.repriced == 6
     assert told.after.epsilon >= 2 * before.epsilon
@@ -292,10 +292,10 @@ def test_where_something_is_public_a_larger_group_prices_every_use_anew(town: To
     database = town.open("epsilon = 1000\ndelta = 0.9")
     use(database.session())
     database.add_prior("SELECT COUNT(*) FROM people")
-    before = database.desk.journal.account().total.epsilon
+    before = database._backend.journal.account().total.epsilon
     database.close()
     after = town.open("epsilon = 1000\ndelta = 0.9\ngroup = 10")
-    assert after.desk.journal.account().total.epsilon >= 10 * before
+    assert after._backend.journal.account().total.epsilon >= 10 * before
 
 
 # Free lunch

@@ -118,9 +118,9 @@ def test_every_kind_of_question_is_priced_anew(place: Place) -> None:
     for what in ("SUM(a)", "AVG(a), COUNT(*)", "MEDIAN(a)", "COUNT(DISTINCT a)"):
         database.session().ask(f"SELECT {what} FROM people", epsilon="1/10")
     database.release(database.plan_release(marginals=["a,b"], epsilon="1/10"))
-    before = database.desk.journal.account().total.epsilon
+    before = database._backend.journal.account().total.epsilon
     database.add_prior("SELECT COUNT(*) AS n FROM people")
-    after = database.desk.journal.account().total.epsilon
+    after = database._backend.journal.account().total.epsilon
     assert before < after <= 3 * before
 
 

@@ -41,7 +41,9 @@ def test_the_noise_hides_any_table_of_so_many_rows(town: Town, sql: str, size: i
     assert step.sensitivity.l1 == size
     assert "1000 rows" in step.sensitivity.argument
     assert analyst.ask(sql, 1).rows
-    event = next(e.body["event"] for e in analyst.desk.journal.entries() if e.kind == "reserved")
+    event = next(
+        e.body["event"] for e in analyst._backend.journal.entries() if e.kind == "reserved"
+    )
     assert event["sensitivity"] == str(size)
 
 
@@ -173,7 +175,7 @@ def test_nothing_but_questions_is_answered(town: Town) -> None:
     from adomnia.privacy.loss import Loss
 
     database = town.open(LUNCH.format(1000))
-    desk = database.session().desk
+    desk = database.session()._backend
     with pytest.raises(PolicyError, match="tables are not released with free-lunch"):
         prospect(desk, ReleaseSpec(Loss.pure(Fraction(1)), ways=1))
     with pytest.raises(PolicyError, match="exact releases do not go with free-lunch"):

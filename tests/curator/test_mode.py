@@ -76,7 +76,7 @@ def test_what_is_paid_and_asked_again(town: Town) -> None:
     assert plan.mechanism == "permute-and-flip"
     assert plan.to_json()["sensitivity"]["measurement"] == "mode"
     first = analyst.ask(sql, "1/2")
-    entries = [e.body for e in analyst.desk.journal.entries() if e.kind == "reserved"]
+    entries = [e.body for e in analyst._backend.journal.entries() if e.kind == "reserved"]
     assert entries[0]["event"] == {
         "event": "permute-and-flip",
         "epsilon": "1/2",

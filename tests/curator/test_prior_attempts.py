@@ -85,7 +85,7 @@ def plan(database: adomnia.Database, sql: str, **offer: Fraction) -> Plan:
 
 
 def spent(database: adomnia.Database) -> Fraction:
-    return database.desk.journal.account().total.epsilon
+    return database._backend.journal.account().total.epsilon
 
 
 # The truth
@@ -197,10 +197,10 @@ def test_no_random_question_costs_less_than_it_tells(place: Place, seed: int) ->
             answer = database.session().ask(sql, **offer)
         except (AdomniaError, ValueError):
             continue  # already public, or hopeless, or no row can be in it
-        if database.desk.journal.account().use(answer.receipt):  # else it was free
+        if database._backend.journal.account().use(answer.receipt):  # else it was free
             asked.append((answer.receipt, made))
     moves = graver.basis(np.vstack(matrix), 20_000)
-    account = database.desk.journal.account()
+    account = database._backend.journal.account()
     for receipt, made in asked:
         steps = [s for s in made.steps if isinstance(s.measurement, Counts | Sum)]
         noisy = [step for step in steps if step.noise and step.noise.parameter]
@@ -397,7 +397,7 @@ def test_the_groups_of_an_answer_are_public_too(place: Place) -> None:
     numbers = place.write("z.csv", [("c", "n"), (0, 0), (1, 0)])
     sql = "SELECT c, COUNT(*) FILTER (WHERE z = 1) AS n FROM t GROUP BY c"
     database.add_prior(sql, values=numbers)
-    known = database.desk.public()[1]
+    known = database._backend.public()[1]
     assert any(row[-1] == (1, 1 << 57) for p in known.published for row in p.values or ())
     assert plan(database, count_by("c", "s")).steps[0].sensitivity.l1 >= 2
 

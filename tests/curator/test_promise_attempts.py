@@ -60,14 +60,14 @@ def use_all(database: adomnia.Database, *but: str) -> None:
 def release(analyst) -> None:
     """A table by two attributes, of at most `max_rows` rows of a unit, whatever its groups."""
     order = ReleaseSpec(Loss.concentrated(Fraction(1, 2)), marginals=(("sex", "region"),))
-    publish(analyst.desk, prospect(analyst.desk, order), analyst.payer())
+    publish(analyst._backend, prospect(analyst._backend, order), analyst.payer())
 
 
 USES["release"] = release
 
 
 def total(database: adomnia.Database):
-    return database.desk.journal.account().total
+    return database._backend.journal.account().total
 
 
 def priced_anew(database: adomnia.Database) -> list[dict]:
@@ -80,12 +80,12 @@ def test_the_same_promise_costs_the_same(town: Town, privacy: str) -> None:
     old = town.open(f"{RICH}\n{privacy}")
     use_all(old)
     before, entries = total(old), len(old.ledger())
-    assert all(use.promise is not None for _, use in old.desk.journal.account().uses())
+    assert all(use.promise is not None for _, use in old._backend.journal.account().uses())
     old.close()
     again = town.open(f"{RICH}\n{privacy}")
     assert priced_anew(again) == []
     assert total(again) == before
-    assert (again.desk.public()[0], again.priors().releases) == (0, ())
+    assert (again._backend.public()[0], again.priors().releases) == (0, ())
     assert len(again.ledger()) == entries
 
 
@@ -172,7 +172,7 @@ def test_many_open_at_once_and_it_is_priced_once(town: Town) -> None:
 
 def test_a_promise_of_another_version_is_refused(town: Town, monkeypatch) -> None:
     database = town.open(RICH)
-    strange = {**database.desk.knowledge.promise, "neighbors": {"relation": "quantum"}}
+    strange = {**database._backend.knowledge.promise, "neighbors": {"relation": "quantum"}}
     event, use = Laplace(Fraction(1), Fraction(1)), {"parts": [], "premises": []}
     booking = ledger.Reservation("x", None, None, COUNT, event, use=use)
     kept = ledger._record
@@ -185,7 +185,7 @@ def test_a_promise_of_another_version_is_refused(town: Town, monkeypatch) -> Non
             {**kept(*said).body, "promise": strange},
         ),
     )
-    ledger.reserve(database.desk.journal, booking, ledger.Budgets(database.policy.budget))
+    ledger.reserve(database._backend.journal, booking, ledger.Budgets(database.policy.budget))
     with pytest.raises(LedgerError, match="does not know"):
         town.open(f"{RICH}\ngroup = 2")
 

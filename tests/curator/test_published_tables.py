@@ -44,7 +44,7 @@ def test_what_was_answered_and_is_then_published_costs_what_it_did(tmp_path: Pat
         for again in (table("a", "b"), table("b", "a"), table("c"), "SELECT COUNT(*) AS n FROM t"):
             with pytest.raises(QuestionError, match="already public"):
                 database.session().plan(again, epsilon=1)
-        assert database.desk.journal.account().total.epsilon == Fraction(1, 10)
+        assert database._backend.journal.account().total.epsilon == Fraction(1, 10)
 
 
 @pytest.mark.parametrize("neighbors", ["unbounded", "bounded"])
@@ -61,4 +61,4 @@ def test_beside_a_release_what_may_be_asked_is_answered(tmp_path: Path, sql: str
     with opened(tmp_path, (2, 4, 2), neighbors) as database:
         database.add_prior(table("a"))
         assert database.session().ask(sql, epsilon=Fraction(1, 10)).rows
-        assert database.desk.journal.account().total.epsilon == Fraction(1, 10)
+        assert database._backend.journal.account().total.epsilon == Fraction(1, 10)

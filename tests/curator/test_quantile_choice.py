@@ -58,7 +58,9 @@ def test_the_value_decides_where_it_is_asked_for(town: Town) -> None:
     assert any("there is no margin" in note for note in answer.notes)
     assert not any("few rows inside" in note for note in answer.notes)
     assert 0 <= answer.rows[0][0] <= 2000
-    event = next(e.body["event"] for e in analyst.desk.journal.entries() if e.kind == "reserved")
+    event = next(
+        e.body["event"] for e in analyst._backend.journal.entries() if e.kind == "reserved"
+    )
     assert event == {"event": "smooth-noise", "epsilon": "1", "delta": "0", "sensitivity": "1"}
     assert answer.spent == {"epsilon": 1}
     assert analyst.ask(LEAST, 1).margins["m"][0] is not None  # in ranks it is the other one
@@ -106,7 +108,7 @@ def test_what_was_told_is_not_paid_again_and_not_mixed_up(town: Town) -> None:
 def test_a_request_says_what_was_asked_beside_the_statement(town: Town) -> None:
     analyst = town.open("epsilon = 100").session()
     analyst.ask(MEDIAN, "1/2", key="old")
-    body = next(e.body for e in analyst.desk.journal.entries() if e.kind == "reserved")
+    body = next(e.body for e in analyst._backend.journal.entries() if e.kind == "reserved")
     assert json.loads(body["request"]) == ["1/2", "None", "None", 0.95]
 
 
@@ -127,7 +129,7 @@ def test_noise_that_follows_the_data_is_split_over_the_rows_that_move(
 ) -> None:
     analyst = town.open(f"epsilon = 1000\ndelta = 0.1\n{privacy}").session()
     asked = LossRequest(Fraction(6), None, Fraction(1, 10**6), "value")
-    (rivals,) = make_plan(analyst.bind(LEAST + keys), analyst.desk.policy, asked).rivals
+    (rivals,) = make_plan(analyst.bind(LEAST + keys), analyst._backend.policy, asked).rivals
     assert rivals is not None
     assert rivals.epsilon == Fraction(6, steps)
     assert (rivals.delta is None) == (steps > 1)

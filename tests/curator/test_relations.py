@@ -42,7 +42,7 @@ def test_the_noise_is_as_wide_as_the_sensitivity(
     assert step.noise.parameter == Fraction(size) * 10
     answer = analyst.ask(sql, "1/10")
     assert answer.margins["n"][0] == plan.margins["n"]
-    body = next(dict(e.body) for e in analyst.desk.journal.entries() if e.kind == "reserved")
+    body = next(dict(e.body) for e in analyst._backend.journal.entries() if e.kind == "reserved")
     assert body["event"] == {"event": "laplace", "epsilon": "1/10", "sensitivity": size}
 
 

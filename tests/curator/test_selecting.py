@@ -15,7 +15,7 @@ AGES = ["age < 30", "age BETWEEN 30 AND 79", "age >= 80"]
 
 
 def events(analyst):
-    return [e.body["event"] for e in analyst.desk.journal.entries() if e.kind == "reserved"]
+    return [e.body["event"] for e in analyst._backend.journal.entries() if e.kind == "reserved"]
 
 
 def test_the_condition_that_most_rows_meet(town: Town, exact) -> None:
@@ -154,7 +154,7 @@ def test_it_is_paid_before_the_data_is_read(town: Town, monkeypatch) -> None:
     def fail(request):
         raise RuntimeError("Zzvienna")
 
-    monkeypatch.setattr(analyst.desk.engine, "measure", fail)
+    monkeypatch.setattr(analyst._backend.engine, "measure", fail)
     with pytest.raises(MachineryError) as caught:
         analyst.noisy_max(AGES, 1)
     assert "Zzvienna" not in str(caught.value)

@@ -26,7 +26,7 @@ def test_reserve_read_noise_record_and_only_then_show(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database, seen = town.open(), []
-    desk = database.desk
+    desk = database._backend
     for module, name in ((spending, "reserve"), (spending, "answered")):
         made = getattr(module, name)
         monkeypatch.setattr(
@@ -50,7 +50,7 @@ def test_nothing_is_paid_where_the_engine_cannot_be_opened(
     def dead() -> None:
         raise MachineryError("the engine is gone")
 
-    monkeypatch.setattr(database.desk.engine, "ready", dead)
+    monkeypatch.setattr(database._backend.engine, "ready", dead)
     with pytest.raises(MachineryError):
         database.session().ask(COUNT, 1)
     assert kinds(database) == ["opened"]
@@ -65,7 +65,7 @@ def test_what_fails_after_the_debit_stays_paid_and_says_no_more_than_its_kind(
         raise ValueError("a value of somebody")
 
     with monkeypatch.context() as patched:
-        patched.setattr(database.desk, "read", failing)
+        patched.setattr(database._backend, "read", failing)
         with pytest.raises(MachineryError) as caught:
             database.session().ask(COUNT, 1, key="once")
     assert "somebody" not in str(caught.value)
@@ -102,9 +102,9 @@ def test_the_first_answer_of_a_process_reads_no_earlier_answer(
     first.close()
     second, read = town.open(), []
     for name in ("reservation", "answer"):
-        made = getattr(second.desk.journal, name)
+        made = getattr(second._backend.journal, name)
         monkeypatch.setattr(
-            second.desk.journal, name, lambda *a, made=made: (read.append(a), made(*a))[1]
+            second._backend.journal, name, lambda *a, made=made: (read.append(a), made(*a))[1]
         )
     assert second.session().ask("SELECT COUNT(*) FROM people WHERE age > 50", 1).spent["epsilon"]
     assert read == []
@@ -116,10 +116,10 @@ def test_the_first_answer_of_a_process_reads_no_earlier_answer(
 
 def test_premises_are_checked_before_the_debit(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
     database = town.open('epsilon = 1000\nneighbors = "bounded"')
-    facts = database.desk.facts()
+    facts = database._backend.facts()
     assert facts.rows_stay
     other = spending.Facts(facts.version, facts.confirmed, rows_stay=False)
-    monkeypatch.setattr(database.desk, "facts", lambda: other)
+    monkeypatch.setattr(database._backend, "facts", lambda: other)
     with pytest.raises(NotAllowedError, match="how many rows a text file has"):
         database.session().ask("SELECT COUNT(*) FROM people", 1)
     assert kinds(database) == ["opened"]

@@ -140,7 +140,9 @@ def test_holders_with_other_bounds_do_not_measure_the_same(town: Town) -> None:
     digests = set()
     for bounds in (UNIT, f"{UNIT}max_rows_per_group = 2\n", f"{UNIT}max_groups = 5\n"):
         session = town.open(bounds).session()
-        digests.add(digest_of(plan_for(session, BY_REGION, Fraction(1), 2), session.desk.policy))
+        digests.add(
+            digest_of(plan_for(session, BY_REGION, Fraction(1), 2), session._backend.policy)
+        )
     assert len(digests) == 3
 
 

@@ -46,7 +46,7 @@ def test_after_it_is_paid_it_stays_spent(town: Town) -> None:
 def test_a_running_statement_ends_at_once(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine is given a statement that would take days; the words of its failure are gone."""
     database = town.open("epsilon = 100")
-    engine, session = database.desk.engine, database.session()
+    engine, session = database._backend.engine, database.session()
 
     watch, over = Watch(), threading.Event()
 

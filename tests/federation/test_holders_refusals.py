@@ -166,7 +166,7 @@ def test_a_budget_that_goes_while_others_pay_is_said(village, monkeypatch):
 
     def spend_after(session, plan):
         real(session, plan)
-        if session.desk is village.holders["south"].database.desk:
+        if session._backend is village.holders["south"].database._backend:
             village.holders["south"].database.session(ASKER).ask(SQL, Fraction(1, 2))
 
     monkeypatch.setattr(holder_module.contribution, "check_budget", spend_after)

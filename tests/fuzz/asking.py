@@ -123,7 +123,7 @@ def put(database: adomnia.Database, sql: str, tally: Tally) -> None:
     tally.answered += 1
     shown = json.dumps(answer.to_json())
     assert not any(marker in shown for marker in MARKERS)
-    cost = database.desk.journal.account().analysts.get(session.analyst, Loss())
+    cost = database._backend.journal.account().analysts.get(session.analyst, Loss())
     assert cost.epsilon == answer.spent["epsilon"] <= Fraction(EPSILON)
     question = database.bind(sql)
     if question.public:
@@ -174,7 +174,7 @@ def compare(
         return  # selected groups and quantiles have laws of their own
     assert len(seen) == len(plan.steps)
     true, noisy = (_readings(plan, [pair[side] for pair in seen]) for side in (0, 1))
-    attributes = database.desk.table.attributes
+    attributes = database._backend.table.attributes
     again = tabulate(plan, noisy, 0.95, attributes)
     assert repr(again.rows) == repr(answer.rows)  # what is shown is computed from noisy numbers
     question = replace(plan.question, having=None, order=(), limit=None, offset=0)

@@ -75,7 +75,7 @@ def planned(database: adomnia.Database) -> Iterator[Mechanism[Any]]:
     yield AuctionPrice(counts, Fraction(1), 1, prices=(3, 5))
     for method in ("microdata", "fourier"):
         order = ReleaseSpec(Loss.pure(Fraction(1)), marginals=(("sex",),), method=method)
-        yield _mechanism(database.desk, prospect(database.desk, order), None)
+        yield _mechanism(database._backend, prospect(database._backend, order), None)
 
 
 def test_every_mechanism_keeps_the_protocol(database: adomnia.Database) -> None:
@@ -96,7 +96,7 @@ def test_every_mechanism_keeps_the_protocol(database: adomnia.Database) -> None:
 
 def test_what_is_released_is_read_back_as_it_was(database: adomnia.Database) -> None:
     for mechanism in planned(database):
-        (sealed,) = database.desk.read([mechanism.reads])
+        (sealed,) = database._backend.read([mechanism.reads])
         body = mechanism.release(sealed).to_json()
         written = json.loads(json.dumps(body, allow_nan=False))
         assert mechanism.recalled(written).to_json() == written

@@ -38,7 +38,7 @@ class Unbooked:
     """
 
     def __init__(self, database: adomnia.Database) -> None:
-        self.desk, self.table = database.desk, database.session().table
+        self._backend, self.table = database._backend, database.session().table
         self._measured: dict[str, Any] = {}
         self._made = lru_cache(maxsize=1000)(self._make)
         self.plan = lru_cache(maxsize=1000)(database.session().plan)
@@ -46,8 +46,8 @@ class Unbooked:
     def ask(self, sql: str, epsilon: Any) -> Any:
         """An answer with fresh noise."""
         plan = self._made(sql, exact(epsilon))
-        found = released(plan, self.desk.table, self)
-        table = tabulate(plan, found, 0.95, self.desk.table.attributes)
+        found = released(plan, self._backend.table, self)
+        table = tabulate(plan, found, 0.95, self._backend.table.attributes)
         spent = {"epsilon": exact(epsilon)}
         return SimpleNamespace(
             rows=table.rows, columns=table.columns, spent=spent, noise=table.noise
@@ -57,8 +57,8 @@ class Unbooked:
         """What the engine measures, sealed; the same request is not read again."""
         place = repr(request)
         if place not in self._measured:
-            self._measured[place] = self.desk.engine.measure(request)
+            self._measured[place] = self._backend.engine.measure(request)
         return self._measured[place]
 
     def _make(self, sql: str, epsilon: Any) -> Any:
-        return make_plan(self.desk.bind(sql), self.desk.policy, LossRequest(epsilon))
+        return make_plan(self._backend.bind(sql), self._backend.policy, LossRequest(epsilon))

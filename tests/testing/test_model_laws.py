@@ -32,7 +32,7 @@ class Mean(Unsupervised):
 
 class Peeking(Mean):
     def learn(self, fit):
-        self.engine_ = fit.session.desk
+        self.engine_ = fit.session._backend
         super().learn(fit)
 
 
@@ -125,7 +125,7 @@ def test_a_model_that_breaks_one_does_not_pass_them_all():
 
 
 def test_who_looks_behind_the_session_is_found(session):
-    assert "desk" in broken(laws.asks_the_session_alone, Peeking, session, FIRST)
+    assert "_backend" in broken(laws.asks_the_session_alone, Peeking, session, FIRST)
 
 
 def test_who_says_less_than_it_spends_is_found(session):

@@ -22,25 +22,25 @@ from adomnia.schema.table import Table
 __all__ = ["check_numbers", "confirm"]
 
 
-def confirm(desk: TableBackend) -> str | None:
+def confirm(backend: TableBackend) -> str | None:
     """Record that the releases hold for this version of the data; or say which does not."""
-    known = desk.public()[1]
-    only = known.only_listed(desk.table)
-    with desk.engine.snapshot() as engine:
-        wrong = _wrong(engine, desk.table, known, only)
+    known = backend.public()[1]
+    only = known.only_listed(backend.table)
+    with backend.engine.snapshot() as engine:
+        wrong = _wrong(engine, backend.table, known, only)
     if wrong is None:
-        desk.knowledge.confirm()
+        backend.knowledge.confirm()
     return wrong
 
 
-def check_numbers(desk: TableBackend, prior: Prior) -> str | None:
+def check_numbers(backend: TableBackend, prior: Prior) -> str | None:
     """Whether the data have the numbers of a release that is to be registered; or what is wrong."""
-    published = bind_prior(prior, desk.bind)
-    bodies = (*desk.journal.account().priors, {"published": prior.to_json()})
-    only = desk.knowledge.known(bodies).only_listed(desk.table)
-    desk.engine.ready()
-    with desk.engine.snapshot() as engine:
-        if _holds(engine, desk.table, published, only):
+    published = bind_prior(prior, backend.bind)
+    bodies = (*backend.journal.account().priors, {"published": prior.to_json()})
+    only = backend.knowledge.known(bodies).only_listed(backend.table)
+    backend.engine.ready()
+    with backend.engine.snapshot() as engine:
+        if _holds(engine, backend.table, published, only):
             return None
     return "these are not the numbers that the data have"
 

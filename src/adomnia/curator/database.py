@@ -45,8 +45,8 @@ class Database(Closing):
     """Sensitive data behind its promise. Close it, or use it in a `with` statement."""
 
     def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
-        self.desk = TableBackend(policy, accept, source)
-        self.policy = self.desk.policy
+        self._backend = TableBackend(policy, accept, source)
+        self.policy = self._backend.policy
 
     def session(self, analyst: str | None = None, *, name: str | None = None,
                 epsilon: Amount | None = None) -> Session:  # fmt: skip
@@ -56,18 +56,18 @@ class Database(Closing):
         """
         who = analyst_of(self.policy, analyst)
         if epsilon is None:
-            return Session(self.desk, who, name and f"{who}/{name}")
+            return Session(self._backend, who, name and f"{who}/{name}")
         label = f"{who}/{name or uuid4().hex[:12]}"
-        return Session(self.desk, who, label, Budget(epsilon=exact(epsilon)))
+        return Session(self._backend, who, label, Budget(epsilon=exact(epsilon)))
 
     @property
     def table(self) -> Table:
         """The private table as the policy declares it, with the public tables beside it."""
-        return self.desk.table
+        return self._backend.table
 
     def bind(self, sql: str) -> Question:
         """The question that a statement asks of this data."""
-        return self.desk.bind(sql)
+        return self._backend.bind(sql)
 
     def plan_release(  # noqa: PLR0913 (a door: what may be said is said by name)
         self,
@@ -83,14 +83,16 @@ class Database(Closing):
         """The tables a release would hold, their expected errors and its cost; spends nothing."""
         listed = tuple(_attributes(part) for part in marginals)
         loss = _loss(epsilon, rho)
-        return prospect(self.desk, ReleaseSpec(loss, ways, listed, method, unbiased, confidence))
+        return prospect(
+            self._backend, ReleaseSpec(loss, ways, listed, method, unbiased, confidence)
+        )
 
     def release(
         self, planned: ReleasePlan, *, analyst: str | None = None, progress: Progress | None = None
     ) -> Publication:
         """Pay for a planned release, measure once, and make tables that agree with each other."""
         session = self.session(analyst)
-        return publish(self.desk, planned, Payer(session.analyst, session.budgets), progress)
+        return publish(self._backend, planned, Payer(session.analyst, session.budgets), progress)
 
     def add_prior(
         self,
@@ -111,14 +113,14 @@ class Database(Closing):
         """
         rows = None if values is None else read_values(values)
         prior = Prior(sql, rows, rounded, below)
-        wrong = check_numbers(self.desk, prior) if check else None
+        wrong = check_numbers(self._backend, prior) if check else None
         if wrong is not None:
             raise CheckError(
                 f"{wrong}: nothing was registered",
                 "a group that the file leaves out counts as 0; correct the file, or register it "
                 "as it is with --unchecked where other numbers were really released",
             )
-        return self.desk.knowledge.add(prior, accept)
+        return self._backend.knowledge.add(prior, accept)
 
     def confirm_priors(self) -> str | None:
         """Say that what was released exactly holds for the data as they are now.
@@ -126,49 +128,49 @@ class Database(Closing):
         Registered numbers are compared with the data. What comes back is None, and the ledger has
         it; or what does not hold, which is for the curator alone, and nothing is confirmed.
         """
-        return confirm(self.desk)
+        return confirm(self._backend)
 
     def priors(self) -> DeterminedCells:
         """What was released exactly, and which cells that has given away already."""
-        return exposure(self.desk)
+        return exposure(self._backend)
 
     def public_cells(self) -> tuple[System, Fraction]:
         """The exact releases over the cells that they tell apart, and how far these move at once.
 
         For those who attack it; it holds public facts only.
         """
-        return public_cells(self.desk)
+        return public_cells(self._backend)
 
     def budget(self) -> dict[str, Any]:
         """What is spent and left: of the data, and of every analyst."""
-        return state_of(self.policy, self.desk.journal.account())
+        return state_of(self.policy, self._backend.journal.account())
 
     def ledger(self, bodies: Collection[str] | None = None) -> list[Entry]:
         """Every entry of the ledger, in order; with all bodies, or those of these kinds."""
-        return list(self.desk.journal.entries(bodies=bodies))
+        return list(self._backend.journal.entries(bodies=bodies))
 
     def account(self) -> Account:
         """What the ledger says by now: who spent what, which uses there are, what was answered."""
-        return self.desk.journal.account()
+        return self._backend.journal.account()
 
     def reservation(self, receipt: str) -> Entry | None:
         """The entry of the ledger that paid under a receipt."""
-        return self.desk.journal.reservation(receipt)
+        return self._backend.journal.reservation(receipt)
 
     def released_tables(self, receipt: str) -> list[Mapping[str, Any]]:
         """The tables that a release with this receipt has published; none where it is no release's.
 
         They are public: nothing else that the ledger keeps of an answer is told here.
         """
-        return released_tables(self.desk.journal.answer(receipt))
+        return released_tables(self._backend.journal.answer(receipt))
 
     def verify(self) -> Verification:
         """Whether the ledger's chain holds, and what is wrong where it does not."""
-        return self.desk.journal.verify()
+        return self._backend.journal.verify()
 
     def close(self) -> None:
         """Let go of the data and the ledger."""
-        self.desk.close()
+        self._backend.close()
 
 
 def open_database(

@@ -34,12 +34,12 @@ class DeterminedCells:
         return {"priors": list(self.releases), "cells": self.cells, "determined": fixed}
 
 
-def exposure(desk: TableBackend) -> DeterminedCells:
+def exposure(backend: TableBackend) -> DeterminedCells:
     """What is public by now; reads the ledger, not the data."""
     from adomnia.priors.layout import lay_out  # noqa: PLC0415
     from adomnia.priors.solver.tables.fibre import determined  # noqa: PLC0415 (needs SciPy: slow to import)
 
-    kept = (entry for entry in desk.journal.entries(bodies=()) if entry.kind == "prior")
+    kept = (entry for entry in backend.journal.entries(bodies=()) if entry.kind == "prior")
     entries = [entry for entry in kept if "sql" in entry.head["published"]]
     releases = tuple(
         {
@@ -54,7 +54,7 @@ def exposure(desk: TableBackend) -> DeterminedCells:
         }
         for entry in entries
     )
-    known = desk.public()[1]
+    known = backend.public()[1]
     if not known:
         return DeterminedCells(releases, None, ())
     try:
@@ -67,14 +67,14 @@ def exposure(desk: TableBackend) -> DeterminedCells:
     return DeterminedCells(releases, layout.system.cells, named)
 
 
-def public_cells(desk: TableBackend) -> tuple[System, Fraction]:
+def public_cells(backend: TableBackend) -> tuple[System, Fraction]:
     """The exact releases over the cells that they tell apart, and how far these move at once."""
     from scipy import sparse  # noqa: PLC0415 (slow to import)
 
     from adomnia.priors.layout import lay_out  # noqa: PLC0415
     from adomnia.priors.solver.induced_sensitivity import solve  # noqa: PLC0415
 
-    known = desk.public()[1]
+    known = backend.public()[1]
     if not known:
         raise QuestionError(
             "nothing was registered as released exactly", "adomnia prior add SQL, or [[prior]]"

@@ -17,18 +17,18 @@ __all__ = ["check_budget", "contribute", "exact_releases", "refuse_known"]
 
 def exact_releases(session: Session) -> tuple[int, PriorKnowledge]:
     """How many statements this holder has released exactly, and what they say together."""
-    return session.desk.public()
+    return session._backend.public()
 
 
 def refuse_known(session: Session, name: str) -> None:
     """Refuse a round that the ledger knows already: its masks would be used twice."""
-    if session.desk.journal.account().find(session.analyst, name) is not None:
+    if session._backend.journal.account().find(session.analyst, name) is not None:
         raise NotAllowedError("this round was paid before", "begin a new one")
 
 
 def check_budget(session: Session, plan: Plan) -> None:
     """Refuse before anybody pays what a budget does not allow; `pay` decides."""
-    account, cost, budgets = session.desk.journal.account(), loss(plan.event), session.budgets
+    account, cost, budgets = session._backend.journal.account(), loss(plan.event), session.budgets
     mine = account.analysts.get(session.analyst)
     for name, budget, spent in (
         ("analyst", budgets.analyst, mine),
@@ -46,9 +46,9 @@ def contribute(
     use = Use(
         statement=sql,
         mechanisms=tuple(shares),
-        promise=session.desk.knowledge.promise,
-        version=session.desk.version(),
+        promise=session._backend.knowledge.promise,
+        version=session._backend.version(),
         of=plan.of,
         priors=plan.priors,
     )
-    return spend(session.desk, session.payer(name), use)
+    return spend(session._backend, session.payer(name), use)

@@ -40,26 +40,26 @@ class Independence:
 
 
 def examine(
-    desk: TableBackend, payer: Payer, columns: tuple[str, str], epsilon: Fraction
+    backend: TableBackend, payer: Payer, columns: tuple[str, str], epsilon: Fraction
 ) -> Independence:
     """Pay for one noisy statistic, and compare it with tables that have the public margins."""
     from adomnia.priors.chi_squared import choose_kappa, p_value  # noqa: PLC0415 (needs SciPy)
     from adomnia.priors.chi_squared import root as make_root  # noqa: PLC0415
 
-    priors, known = desk.public()
-    keys = keys_of(desk.policy, columns)
+    priors, known = backend.public()
+    keys = keys_of(backend.policy, columns)
     margins = (histogram(known, keys[0]), histogram(known, keys[1]))
     kappa = choose_kappa(margins, epsilon)
-    root = make_root(margins, kappa, root_square(desk.policy, known, keys, kappa))
+    root = make_root(margins, kappa, root_square(backend.policy, known, keys, kappa))
     scale = root.scale(epsilon)
     mechanism = ChiSquaredRoot(
         columns, CellTotals(ROWS, None, keys), root.margins, root.kappa, root.places, scale,
         epsilon, Fraction(root.sensitivity), (ExactReleasesHold(),),
     )  # fmt: skip
     statement = f"TEST INDEPENDENCE OF {columns[0]}, {columns[1]}"
-    promise, version = desk.knowledge.promise, desk.version()
+    promise, version = backend.knowledge.promise, backend.version()
     use = Use(statement, (mechanism,), promise, version, priors=priors, what="test")
-    paid = spend(desk, payer, use)
+    paid = spend(backend, payer, use)
     found = paid.released[0].value
     return Independence(
         statistic=found / 2**root.places,

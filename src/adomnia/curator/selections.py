@@ -71,23 +71,23 @@ class Above:
 
 
 def noisy_max(
-    desk: TableBackend,
+    backend: TableBackend,
     payer: Payer,
     conditions: Sequence[str],
     epsilon: Amount,
     confidence: float = 0.95,
 ) -> Chosen:
     """The condition that (nearly) the most rows meet, for epsilon."""
-    counts, paid, sure = _counts(desk, conditions), _paid(epsilon), confidence_of(confidence)
-    neighbors = desk.policy.neighbors
+    counts, paid, sure = _counts(backend, conditions), _paid(epsilon), confidence_of(confidence)
+    neighbors = backend.policy.neighbors
     mechanism = LargestCount(counts, paid, neighbors.moves, neighbors.most)
     margin = noisy_max_margin(len(conditions), mechanism.eta, sure)
-    place, bill = _pay(desk, payer, f"NOISY MAX OF {'; '.join(conditions)}", mechanism)
+    place, bill = _pay(backend, payer, f"NOISY MAX OF {'; '.join(conditions)}", mechanism)
     return Chosen(conditions[place], place, margin, sure, *bill)
 
 
 def above(  # noqa: PLR0913, PLR0917 (what may be said at the session is said here)
-    desk: TableBackend,
+    backend: TableBackend,
     payer: Payer,
     threshold: int,
     conditions: Sequence[str],
@@ -96,19 +96,19 @@ def above(  # noqa: PLR0913, PLR0917 (what may be said at the session is said he
     confidence: float = 0.95,
 ) -> Above:
     """Which conditions more rows meet than the threshold, in turn, until `cutoff` are found."""
-    counts, paid, sure = _counts(desk, conditions), _paid(epsilon), confidence_of(confidence)
+    counts, paid, sure = _counts(backend, conditions), _paid(epsilon), confidence_of(confidence)
     bar = _whole(threshold, "threshold", -LARGEST, LARGEST)
     most = _whole(cutoff, "cutoff", 1, MAX_CONDITIONS)
-    neighbors = desk.policy.neighbors
+    neighbors = backend.policy.neighbors
     mechanism = AboveBar(counts, paid, neighbors.moves, neighbors.most, bar=bar, cutoff=most)
     margin = mechanism.plan.margin(len(conditions), sure)
     said = f"UP TO {most} ABOVE {bar} OF {'; '.join(conditions)}"
-    found, bill = _pay(desk, payer, said, mechanism)
+    found, bill = _pay(backend, payer, said, mechanism)
     return Above(tuple(found), margin, sure, *bill)
 
 
 def auction(
-    desk: TableBackend,
+    backend: TableBackend,
     payer: Payer,
     column: str,
     prices: Sequence[Amount],
@@ -116,60 +116,60 @@ def auction(
     confidence: float = 0.95,
 ) -> Chosen:
     """A price that (nearly) brings the most: it is asked of every row that bids as much."""
-    bids = _bids(desk, column)
+    bids = _bids(backend, column)
     step, ladder = number(bids).step, _ladder(number(bids).step, prices)
     counts = Counts(tuple(call("ge", bids, constant(price, step)) for price in ladder))
-    paid, sure, neighbors = _paid(epsilon), confidence_of(confidence), desk.policy.neighbors
+    paid, sure, neighbors = _paid(epsilon), confidence_of(confidence), backend.policy.neighbors
     mechanism = AuctionPrice(counts, paid, neighbors.touched, neighbors.most, prices=tuple(ladder))
     margin = float(revenue_margin(ladder, mechanism.eta, sure) * step)
     said = f"AUCTION OF {column} AT {', '.join(str(price * step) for price in ladder)}"
-    price, bill = _pay(desk, payer, said, mechanism)
+    price, bill = _pay(backend, payer, said, mechanism)
     place = ladder.index(price)
     return Chosen(prices[place], place, margin, sure, *bill)
 
 
 def _pay(
-    desk: TableBackend,
+    backend: TableBackend,
     payer: Payer,
     statement: str,
     mechanism: LargestCount | AboveBar | AuctionPrice,
 ) -> tuple[Any, _Bill]:
     """The choice, after its event is on disk, and what it cost."""
-    priors, known = desk.public()
+    priors, known = backend.public()
     if known:
         raise NotAllowedError(
             "choices are not made where something was released exactly: "
             "how many rows go together is not known",
             "ask for the counts themselves: SELECT COUNT(*) FILTER (WHERE …)",
         )
-    promise, version = desk.knowledge.promise, desk.version()
+    promise, version = backend.knowledge.promise, backend.version()
     use = Use(statement, (mechanism,), promise, version, priors=priors, what="choice")
-    paid: Paid = spend(desk, payer, use)
+    paid: Paid = spend(backend, payer, use)
     spent = cost_of(mechanism.event)
     return paid.released[0].value, (spent, paid.remaining, paid.receipt)
 
 
-def _counts(desk: TableBackend, conditions: Sequence[str]) -> Counts:
+def _counts(backend: TableBackend, conditions: Sequence[str]) -> Counts:
     """The conditions, bound to the table; what is wrong with them is said before it is paid."""
     if isinstance(conditions, str) or not 1 <= len(conditions) <= MAX_CONDITIONS:
         raise QuestionError(
             f"a list of 1 to {MAX_CONDITIONS:,} conditions is needed", "for example ['age < 18']"
         )
-    return Counts(tuple(_condition(desk, condition) for condition in conditions))
+    return Counts(tuple(_condition(backend, condition) for condition in conditions))
 
 
-def _condition(desk: TableBackend, condition: str) -> Expr | None:
+def _condition(backend: TableBackend, condition: str) -> Expr | None:
     """The condition alone: a statement that says more than it is refused."""
-    every = f'SELECT COUNT(*) FROM "{desk.policy.table}"'  # noqa: S608 (bound, not run)
-    question = desk.bind(f"{every} WHERE ({condition}\n)")
-    if replace(question, where=None, never=False) != desk.bind(every):
+    every = f'SELECT COUNT(*) FROM "{backend.policy.table}"'  # noqa: S608 (bound, not run)
+    question = backend.bind(f"{every} WHERE ({condition}\n)")
+    if replace(question, where=None, never=False) != backend.bind(every):
         raise QuestionError("each entry must be one condition", "for example age < 18")
     return question.where
 
 
-def _bids(desk: TableBackend, column: str) -> Column:
+def _bids(backend: TableBackend, column: str) -> Column:
     """The column, if it is a declared number."""
-    attribute = desk.policy.attributes.get(column)
+    attribute = backend.policy.attributes.get(column)
     if attribute is None:
         raise QuestionError(f"{str(column)[:80]!r} is not a declared attribute", "see the policy")
     spread = from_domain(attribute.domain)

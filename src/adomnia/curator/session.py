@@ -40,13 +40,13 @@ REPEATED = "this request was paid and answered before; it is the same answer"
 
 @dataclass(frozen=True)
 class Session:
-    """One analyst at the curator's desk.
+    """One analyst who asks a database.
 
     Ask with an epsilon (Laplace noise, pure) or a rho (Gaussian noise, zCDP). `budget` limits
     this session beside the analyst's and the data's own budgets.
     """
 
-    desk: TableBackend
+    _backend: TableBackend
     analyst: str
     name: str | None = None
     limit: Budget | None = None
@@ -54,12 +54,12 @@ class Session:
     @property
     def policy(self) -> Policy:
         """What the curator has declared and promises."""
-        return self.desk.policy
+        return self._backend.policy
 
     @property
     def table(self) -> DeclaredTable:
         """The private table as the policy declares it, with the public tables beside it."""
-        return self.desk.table
+        return self._backend.table
 
     def ask(  # noqa: PLR0913 (a door: what may be said is said by name)
         self,
@@ -87,21 +87,21 @@ class Session:
         watch = watch or Watch()
         plan = self._plan(sql, asked)
         watch.stage("planned")
-        version = self.desk.version()  # of before the data is read
-        known = reuse(plan, self.desk.memory(self.analyst, version))
+        version = self._backend.version()  # of before the data is read
+        known = reuse(plan, self._backend.memory(self.analyst, version))
         if known is not None and not self._is_answered(key):
             watch.stage("paid")
             answer = self._reused(plan, known, confidence)
             watch.tell("answered")
             return answer
         request = json.dumps([*asked.told, confidence])
-        paid = spend(self.desk, self.payer(key), self._use(sql, plan, version, request), watch)
+        paid = spend(self._backend, self.payer(key), self._use(sql, plan, version, request), watch)
         notes = (REPEATED,) if paid.repeated else ()
         return self._answer(plan, plan.measured(paid.released), confidence, paid.granted, notes)
 
     def _is_answered(self, key: str | None) -> bool:
         """Whether this key has an answer already, which it then gets again."""
-        account = self.desk.journal.account()
+        account = self._backend.journal.account()
         paid = account.find(self.analyst, key)
         return paid is not None and account.is_answered(paid.receipt)
 
@@ -109,7 +109,7 @@ class Session:
         return Use(
             statement=sql,
             mechanisms=plan.mechanisms,
-            promise=self.desk.knowledge.promise,
+            promise=self._backend.knowledge.promise,
             version=version,
             of=plan.of,
             request=request,
@@ -123,26 +123,28 @@ class Session:
 
     def _reused(self, plan: Plan, known: Reused, confidence: float) -> Answer:
         """An answer from what this analyst was told before; the ledger says from which."""
-        granted = repeated(self.desk.journal, self.analyst, self.name, known.receipts, self.budgets)
+        granted = repeated(
+            self._backend.journal, self.analyst, self.name, known.receipts, self.budgets
+        )
         return self._answer(plan, agreeing(plan, known.measured), confidence, granted, (REUSED,))
 
     def bind(self, sql: str) -> Question:
         """The question that a statement asks; reads no data and spends nothing."""
-        return self.desk.bind(sql, self.analyst)
+        return self._backend.bind(sql, self.analyst)
 
     def describe(self, sql: str) -> tuple[Described, ...]:
         """The names and types of an answer's columns; reads no data and spends nothing."""
-        return describe(self.desk.interpret(sql, self.analyst))
+        return describe(self._backend.interpret(sql, self.analyst))
 
     def independence(self, first: str, second: str, epsilon: Amount) -> Independence:
         """Test whether two attributes are independent; their histograms must be public."""
-        return examine(self.desk, self.payer(), (first, second), exact(epsilon))
+        return examine(self._backend, self.payer(), (first, second), exact(epsilon))
 
     def noisy_max(
         self, conditions: Sequence[str], epsilon: Amount, *, confidence: float = 0.95
     ) -> Chosen:
         """The SQL condition that (nearly) the most rows meet; its count stays private."""
-        return selections.noisy_max(self.desk, self.payer(), conditions, epsilon, confidence)
+        return selections.noisy_max(self._backend, self.payer(), conditions, epsilon, confidence)
 
     def above(
         self,
@@ -155,14 +157,14 @@ class Session:
     ) -> Above:
         """Which SQL conditions more rows meet than a threshold, until `cutoff` are found."""
         return selections.above(
-            self.desk, self.payer(), threshold, conditions, epsilon, cutoff, confidence
+            self._backend, self.payer(), threshold, conditions, epsilon, cutoff, confidence
         )
 
     def auction(
         self, column: str, prices: Sequence[Amount], epsilon: Amount, *, confidence: float = 0.95
     ) -> Chosen:
         """One of the prices, nearly the one that brings most from bids in the column."""
-        return selections.auction(self.desk, self.payer(), column, prices, epsilon, confidence)
+        return selections.auction(self._backend, self.payer(), column, prices, epsilon, confidence)
 
     def plan(  # noqa: PLR0913 (as above)
         self,
@@ -181,7 +183,7 @@ class Session:
             return forecast_free(self.bind(sql), confidence)
         if margin is None:
             planned = self._plan(sql, _asked(epsilon, rho, delta, error))
-            facts = self.desk.facts()
+            facts = self._backend.facts()
             for mechanism in planned.mechanisms:
                 check_premises(mechanism.premises, facts)
             return forecast(planned, confidence)
@@ -195,23 +197,23 @@ class Session:
 
     def remaining(self) -> Mapping[str, Fraction]:
         """What this analyst can still spend."""
-        account = self.desk.journal.account()
+        account = self._backend.journal.account()
         return least(left(account, self.budgets, self.analyst, self.name))
 
     @property
     def budgets(self) -> Budgets:
         """Every budget that binds this session."""
-        return replace(self.desk.budgets(self.analyst), session=self.limit)
+        return replace(self._backend.budgets(self.analyst), session=self.limit)
 
     def _free(self, question: Question, confidence: float) -> Answer:
         """An answer that no data is needed for; it is in the ledger all the same."""
-        table = without_data(question, self.desk.table.attributes)
-        granted = repeated(self.desk.journal, self.analyst, self.name, (), self.budgets)
+        table = without_data(question, self._backend.table.attributes)
+        granted = repeated(self._backend.journal, self.analyst, self.name, (), self.budgets)
         return _told(table, confidence, Free(), granted, (NOTHING,))
 
     def _plan(self, sql: str, asked: LossRequest) -> Plan:
-        count, known = self.desk.public()
-        plan = make_plan(self.bind(sql), self.desk.policy, asked, known)
+        count, known = self._backend.public()
+        plan = make_plan(self.bind(sql), self._backend.policy, asked, known)
         return replace(plan, priors=count)
 
     def _answer(
@@ -222,7 +224,7 @@ class Session:
         granted: Granted,
         notes: tuple[str, ...],
     ) -> Answer:
-        table: Table = tabulate(plan, found, confidence, self.desk.table.attributes)
+        table: Table = tabulate(plan, found, confidence, self._backend.table.attributes)
         cost = Free() if granted.repeated or REUSED in notes else plan.event
         return _told(table, confidence, cost, granted, notes)
 

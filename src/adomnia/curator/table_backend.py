@@ -1,4 +1,4 @@
-"""The desk: a policy, its engine and its ledger, opened together for those who ask."""
+"""What stands behind a database: a policy, its engine and its ledger, opened together."""
 
 from __future__ import annotations
 

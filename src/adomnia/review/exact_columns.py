@@ -30,12 +30,12 @@ Codes = NDArray[np.int64]
 
 def column_names(database: Database) -> tuple[str, ...]:
     """All columns of the source, declared or not."""
-    return tuple(database.desk.engine.columns())
+    return tuple(database._backend.engine.columns())
 
 
 def release_count(database: Database) -> int:
     """How many exact releases the ledger knows."""
-    return database.desk.public()[0]
+    return database._backend.public()[0]
 
 
 def own_columns(database: Database, names: Sequence[str]) -> CodedColumns:
@@ -110,7 +110,7 @@ def _condition(database: Database, sql: str) -> Expr | None:
 @contextmanager
 def _view(database: Database) -> Iterator[ExactView]:
     """The auditor's view; all that is read through it is of one moment."""
-    with exact_view(database.desk.engine, database.desk.table) as view:
+    with exact_view(database._backend.engine, database._backend.table) as view:
         yield view
 
 

@@ -46,7 +46,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 def test_values_bind_as_if_they_were_written(database, sql, value):
     made = template(one(sql.format("$1")), [], database.policy.attributes)
     assert made.parameters == (20,)
-    look = database.desk.interpret  # whether a value is ever met is not the matter here
+    look = database._backend.interpret  # whether a value is ever met is not the matter here
     assert look(made.filled([value])) == look(sql.format(f"({value})"))
     assert look(made.filled(made.examples)).outputs
 
@@ -64,8 +64,8 @@ def test_values_bind_as_if_they_were_written(database, sql, value):
 def test_lists_truths_and_nothing(database, sql, values, same):
     asking = one(f"SELECT count(*) AS n FROM people WHERE {sql}")
     made = template(asking, [], database.policy.attributes)
-    asked = database.desk.interpret(made.filled(values))
-    assert asked == database.desk.interpret(f"SELECT count(*) AS n FROM people WHERE {same}")
+    asked = database._backend.interpret(made.filled(values))
+    assert asked == database._backend.interpret(f"SELECT count(*) AS n FROM people WHERE {same}")
 
 
 def test_what_is_not_a_parameter_is_none():

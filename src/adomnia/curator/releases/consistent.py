@@ -33,18 +33,18 @@ class Consistent:
     Made before anything is paid.
     """
 
-    def __init__(self, desk: TableBackend, names: tuple[str, ...]) -> None:
+    def __init__(self, backend: TableBackend, names: tuple[str, ...]) -> None:
         from adomnia.priors.solver.errors import TooLarge  # noqa: PLC0415
         from adomnia.priors.solver.lattice.graver import basis  # noqa: PLC0415 (needs SciPy)
 
-        self._desk, self._keys = desk, _keys(desk, names)
-        known = desk.public()[1]
+        self._desk, self._keys = backend, _keys(backend, names)
+        known = backend.public()[1]
         if not known:
             raise QuestionError(
                 "nothing is public that tables could agree with",
                 "register what was released exactly: adomnia prior add SQL --values FILE",
             )
-        layout = _layout(desk, self._keys)
+        layout = _layout(backend, self._keys)
         system = layout.system
         if any(value is None for value in system.values):
             raise QuestionError(
@@ -107,7 +107,7 @@ class Consistent:
 
 
 def agreeing(
-    desk: TableBackend, names: tuple[str, ...], table: NDArray[np.int64]
+    backend: TableBackend, names: tuple[str, ...], table: NDArray[np.int64]
 ) -> NDArray[np.int64] | None:
     """The table over all attributes of a release, moved so that it agrees with what is public.
 
@@ -115,25 +115,25 @@ def agreeing(
     """
     from adomnia.priors.solver.tables.projection import project  # noqa: PLC0415 (needs SciPy: slow to import)
 
-    keys = _keys(desk, names)
+    keys = _keys(backend, names)
     if table.size > MOST_CELLS:
         return None
-    layout = _layout(desk, keys)
+    layout = _layout(backend, keys)
     if layout.system.cells > MOST_CELLS or any(v is None for v in layout.system.values):
         return None
-    noisy = _widened(desk, keys, table)[layout.outputs]
+    noisy = _widened(backend, keys, table)[layout.outputs]
     found = project(layout.system, layout.asked, noisy.astype(np.float64))
     if found is None:
         return None
     full = np.zeros(cell_count(keys), np.int64)
     full[layout.outputs] = layout.asked @ found
-    return _shown(desk, keys, full)
+    return _shown(backend, keys, full)
 
 
-def _layout(desk: TableBackend, keys: tuple[Column, ...]) -> Any:
+def _layout(backend: TableBackend, keys: tuple[Column, ...]) -> Any:
     from adomnia.priors.layout import lay_out  # noqa: PLC0415 (needs SciPy: slow to import)
 
-    return lay_out(desk.public()[1], COUNTS, None, keys)
+    return lay_out(backend.public()[1], COUNTS, None, keys)
 
 
 def _tables(system: Any) -> NDArray[np.int64]:
@@ -142,25 +142,25 @@ def _tables(system: Any) -> NDArray[np.int64]:
     return tables(system, MAX_CONSISTENT_TABLES)
 
 
-def _keys(desk: TableBackend, names: tuple[str, ...]) -> tuple[Column, ...]:
-    return tuple(Column(n, from_domain(desk.policy.attributes[n].domain)) for n in names)
+def _keys(backend: TableBackend, names: tuple[str, ...]) -> tuple[Column, ...]:
+    return tuple(Column(n, from_domain(backend.policy.attributes[n].domain)) for n in names)
 
 
-def _sides(desk: TableBackend, keys: tuple[Column, ...]) -> tuple[list[int], tuple[slice, ...]]:
+def _sides(backend: TableBackend, keys: tuple[Column, ...]) -> tuple[list[int], tuple[slice, ...]]:
     """The grid with NULL at the end of every side, and the part of it that is published."""
-    nullable = [desk.policy.attributes[key.name].nullable for key in keys]
+    nullable = [backend.policy.attributes[key.name].nullable for key in keys]
     sizes = [cell_count((key,)) for key in keys]
     part = tuple(slice(None) if null else slice(0, -1) for null in nullable)
     return sizes, part
 
 
-def _shown(desk: TableBackend, keys: tuple[Column, ...], full: NDArray[Any]) -> NDArray[Any]:
-    sizes, part = _sides(desk, keys)
+def _shown(backend: TableBackend, keys: tuple[Column, ...], full: NDArray[Any]) -> NDArray[Any]:
+    sizes, part = _sides(backend, keys)
     return full.reshape(sizes)[part]
 
 
-def _widened(desk: TableBackend, keys: tuple[Column, ...], table: NDArray[Any]) -> NDArray[Any]:
-    sizes, part = _sides(desk, keys)
+def _widened(backend: TableBackend, keys: tuple[Column, ...], table: NDArray[Any]) -> NDArray[Any]:
+    sizes, part = _sides(backend, keys)
     full = np.zeros(sizes, table.dtype)
     full[part] = table
     return full.reshape(-1)

@@ -115,40 +115,40 @@ def named(workload: Workload, subset: Subset) -> str:
     return "__".join(workload.names[place] for place in subset)
 
 
-def prospect(desk: TableBackend, order: ReleaseSpec) -> ReleasePlan:
+def prospect(backend: TableBackend, order: ReleaseSpec) -> ReleasePlan:
     """The plan of a release; reads no data and spends nothing."""
-    priors = desk.public()[0]
-    return replace(_prospect(desk, order), priors=priors)
+    priors = backend.public()[0]
+    return replace(_prospect(backend, order), priors=priors)
 
 
-def _prospect(desk: TableBackend, order: ReleaseSpec) -> ReleasePlan:
-    refuse_free_lunch(desk.policy, "tables are not released")
-    workload = _workload(desk, order)
+def _prospect(backend: TableBackend, order: ReleaseSpec) -> ReleasePlan:
+    refuse_free_lunch(backend.policy, "tables are not released")
+    workload = _workload(backend, order)
     if order.method in METHODS:
         kind = "gaussian" if order.loss.rho else "laplace"
         planned = ReleasePlan(order, workload, _event(order.loss), f"{kind} noise on parities")
-        _rehearse(desk, planned)
+        _rehearse(backend, planned)
         return planned
     if order.method == CONSISTENT:
-        return _one_of_all(desk, order, workload)
+        return _one_of_all(backend, order, workload)
     if order.method != "microdata":
         hint = f"one of microdata, {CONSISTENT}, " + ", ".join(METHODS)
         raise QuestionError(f"there is no method {order.method[:40]!r}", hint)
-    plan = core.plan(workload, order.loss, _neighbors(desk, workload))
+    plan = core.plan(workload, order.loss, _neighbors(backend, workload))
     if not order.unbiased:
         core.refuse_records(plan)
     plan.margins(order.confidence)  # kept by the plan: what it decides is known before it is paid
     return ReleasePlan(order, workload, plan.event, plan.name, plan.deviations, plan)
 
 
-def _one_of_all(desk: TableBackend, order: ReleaseSpec, workload: Workload) -> ReleasePlan:
+def _one_of_all(backend: TableBackend, order: ReleaseSpec, workload: Workload) -> ReleasePlan:
     """A whole table drawn among all that agree with what is public."""
     if len(workload.marginals) != 1 or order.loss.rho:
         raise QuestionError(
             "this method publishes one table, for an epsilon",
             "for example --marginals sex,age --epsilon 1",
         )
-    among = Consistent(desk, workload.names)
+    among = Consistent(backend, workload.names)
     name = f"a table drawn among the {len(among.tables):,} that agree with what is public"
     event = events.Exponential(order.loss.epsilon, Fraction(1))
     free = not len(among.moves)
@@ -159,7 +159,7 @@ class _Reached(Exception):
     """The data would be read now."""
 
 
-def _rehearse(desk: TableBackend, planned: ReleasePlan) -> None:
+def _rehearse(backend: TableBackend, planned: ReleasePlan) -> None:
     """Go as far as the data, so that what cannot be released is refused before it is paid."""
 
     def source(_: object) -> NoReturn:
@@ -168,7 +168,7 @@ def _rehearse(desk: TableBackend, planned: ReleasePlan) -> None:
     order, workload = planned.order, planned.workload
     options = Options(method=order.method, delta=1 - order.confidence)
     with suppress(_Reached):
-        release_fourier(workload, source, _promise(desk, planned), options)
+        release_fourier(workload, source, _promise(backend, planned), options)
 
 
 def _event(loss: Loss) -> events.Event:
@@ -179,15 +179,15 @@ def _event(loss: Loss) -> events.Event:
 # Which tables
 
 
-def _workload(desk: TableBackend, order: ReleaseSpec) -> Workload:
+def _workload(backend: TableBackend, order: ReleaseSpec) -> Workload:
     wanted = list(dict.fromkeys(name for names in order.marginals for name in names))
-    attributes = desk.policy.attributes
+    attributes = backend.policy.attributes
     for name in wanted:
         if name not in attributes:
             hint = "declared are: " + ", ".join(attributes)
             raise QuestionError(f"{name[:60]!r} is not a declared attribute", hint)
-    names = tuple(n for n in attributes if (n in wanted if wanted else _listable(desk, n)))
-    sizes = tuple(len(side_of(desk.policy, name)) for name in names)
+    names = tuple(n for n in attributes if (n in wanted if wanted else _listable(backend, n)))
+    sizes = tuple(len(side_of(backend.policy, name)) for name in names)
     if order.ways is not None:
         if not 1 <= order.ways <= len(names):
             raise QuestionError(
@@ -203,9 +203,9 @@ def _workload(desk: TableBackend, order: ReleaseSpec) -> Workload:
     return Workload(names, sizes, tuple(subsets))
 
 
-def _listable(desk: TableBackend, name: str) -> bool:
+def _listable(backend: TableBackend, name: str) -> bool:
     """Whether an attribute's values are few enough to be a side of a table."""
-    count = count_cells(from_domain(desk.policy.attributes[name].domain))
+    count = count_cells(from_domain(backend.policy.attributes[name].domain))
     return count is not None and count <= MAX_AXIS_VALUES
 
 
@@ -213,79 +213,79 @@ def _listable(desk: TableBackend, name: str) -> bool:
 
 
 def publish(
-    desk: TableBackend, planned: ReleasePlan, payer: Payer, progress: Progress | None = None
+    backend: TableBackend, planned: ReleasePlan, payer: Payer, progress: Progress | None = None
 ) -> Publication:
     """Pay, read the data once, add the noise, and fit what is published."""
-    version = desk.version()
+    version = backend.version()
     use = Use(
         statement=f"RELEASE {len(planned.workload.marginals)} marginals ({planned.order.method})",
-        mechanisms=(_mechanism(desk, planned, progress),),
-        promise=desk.knowledge.promise,
+        mechanisms=(_mechanism(backend, planned, progress),),
+        promise=backend.knowledge.promise,
         version=version,
         priors=planned.priors,
         findable=(RELEASED + digest(version),),
         what="release",
     )
-    paid = spend(desk, payer, use)
+    paid = spend(backend, payer, use)
     made: ReleasedTables = paid.released[0]
     left = paid.remaining
-    values = tuple(_shown(desk, name) for name in planned.workload.names)
+    values = tuple(_shown(backend, name) for name in planned.workload.names)
     return Publication(
         planned, values, made.tables, made.margins, made.microdata, paid.receipt,
-        desk.policy.digest, left, made.notes,
+        backend.policy.digest, left, made.notes,
     )  # fmt: skip
 
 
 def _mechanism(
-    desk: TableBackend, planned: ReleasePlan, progress: Progress | None
+    backend: TableBackend, planned: ReleasePlan, progress: Progress | None
 ) -> CoreRelease | ParityRelease | DrawnTable:
     """The mechanism of the order's method: what is measured is what was priced."""
     order, workload = planned.order, planned.workload
     premises: tuple[Premise, ...] = (ExactReleasesHold(),) if planned.priors else ()
-    if planned.among is None and total_is_public(_neighbors(desk, workload)):
+    if planned.among is None and total_is_public(_neighbors(backend, workload)):
         premises = (*premises, RowsStay())  # the number of rows comes out as it is
     if planned.among is not None:
-        moved = Fraction(planned.among.unit * desk.policy.neighbors.group)
+        moved = Fraction(planned.among.unit * backend.policy.neighbors.group)
         return DrawnTable(
             workload, planned.event, planned.among.reads, moved, order.confidence, premises,
             among=planned.among, epsilon=order.loss.epsilon,
         )  # fmt: skip
-    common = (workload, planned.event, _reads(desk, workload), _moved(desk, workload))
+    common = (workload, planned.event, _reads(backend, workload), _moved(backend, workload))
     if order.method in METHODS:
         return ParityRelease(
             *common, order.confidence, premises,
-            method=order.method, promise=_promise(desk, planned),
+            method=order.method, promise=_promise(backend, planned),
         )  # fmt: skip
     assert planned.plan is not None
     return CoreRelease(
         *common, order.confidence, premises,
         plan=planned.plan, unbiased=order.unbiased, progress=progress,
-        agree=lambda made: _agreed(desk, planned, made),
+        agree=lambda made: _agreed(backend, planned, made),
     )  # fmt: skip
 
 
-def _moved(desk: TableBackend, workload: Workload) -> Fraction:
+def _moved(backend: TableBackend, workload: Workload) -> Fraction:
     """How many rows come and go between the neighbours that it is priced for."""
-    neighbors = _neighbors(desk, workload)
+    neighbors = _neighbors(backend, workload)
     rows = (neighbors.rows or 1) * neighbors.group * (2 if neighbors.replaces else 1)
     return Fraction(rows)
 
 
-def _reads(desk: TableBackend, workload: Workload) -> MarginalTables:
-    attributes = desk.policy.attributes
+def _reads(backend: TableBackend, workload: Workload) -> MarginalTables:
+    attributes = backend.policy.attributes
     keys = tuple(Column(name, from_domain(attributes[name].domain)) for name in workload.names)
-    return MarginalTables(keys, tuple(side_of(desk.policy, name) for name in workload.names))
+    return MarginalTables(keys, tuple(side_of(backend.policy, name) for name in workload.names))
 
 
-def _promise(desk: TableBackend, planned: ReleasePlan) -> Promise:
+def _promise(backend: TableBackend, planned: ReleasePlan) -> Promise:
     workload = planned.workload
-    sensitive = _sensitive(desk, workload)
+    sensitive = _sensitive(backend, workload)
     if sensitive is not None:
-        check_premises((RowsStay(),), Facts("", rows_stay=desk.policy.rows_stay))
-    return Promise(planned.order.loss, _neighbors(desk, workload), sensitive)
+        check_premises((RowsStay(),), Facts("", rows_stay=backend.policy.rows_stay))
+    return Promise(planned.order.loss, _neighbors(backend, workload), sensitive)
 
 
-def _neighbors(desk: TableBackend, workload: Workload) -> Neighbors:
+def _neighbors(backend: TableBackend, workload: Workload) -> Neighbors:
     """The neighbours a release is priced for.
 
     A row whose value becomes NULL leaves the tables of attributes that are not nullable, and a
@@ -293,10 +293,10 @@ def _neighbors(desk: TableBackend, workload: Workload) -> Neighbors:
     changed row is then priced as one that goes and one that comes, and the total is not public.
     With exact releases public, as many rows come and go as induced neighbours differ in.
     """
-    neighbors, attributes = desk.policy.neighbors, desk.policy.attributes
-    known = desk.public()[1]
+    neighbors, attributes = backend.policy.neighbors, backend.policy.attributes
+    known = backend.public()[1]
     if known:
-        rows = moves(desk.policy, workload.names, known)
+        rows = moves(backend.policy, workload.names, known)
         if rows == 0:
             raise QuestionError(
                 "these tables are already public: they follow from what was released exactly",
@@ -304,25 +304,25 @@ def _neighbors(desk: TableBackend, workload: Workload) -> Neighbors:
             )
         return Neighbors("unbounded", None, rows)
     nullable = all(attributes[name].nullable for name in workload.names)
-    stays = nullable and desk.policy.rows_stay
+    stays = nullable and backend.policy.rows_stay
     if stays or not neighbors.replaces:
         return neighbors
     return Neighbors("unbounded", neighbors.rows, 2 * neighbors.group)
 
 
 def _agreed(
-    desk: TableBackend, planned: ReleasePlan, made: core.Release
+    backend: TableBackend, planned: ReleasePlan, made: core.Release
 ) -> tuple[Mapping[Subset, NDArray[Any]], NDArray[Any], tuple[str, ...]]:
     """Tables and records that agree with what was released exactly, as far as can be."""
     assert made.microdata is not None
     workload = planned.workload
-    if not desk.public()[1]:
+    if not backend.public()[1]:
         return made.marginals, made.microdata, ()
     whole: NDArray[np.int64] | None = None
     if np.prod(workload.sizes, dtype=float) <= MOST_CELLS:
         table = np.zeros(workload.sizes, np.int64)
         np.add.at(table, tuple(np.asarray(made.microdata).T), 1)
-        whole = agreeing(desk, workload.names, table)
+        whole = agreeing(backend, workload.names, table)
     if whole is None:
         note = "the tables were not moved to agree with what was released exactly"
         return made.marginals, made.microdata, (note,)
@@ -333,13 +333,13 @@ def _agreed(
     return sums, records_of(whole), ("the tables agree with what was released exactly",)
 
 
-def _sensitive(desk: TableBackend, workload: Workload) -> Subset | None:
+def _sensitive(backend: TableBackend, workload: Workload) -> Subset | None:
     """The attributes that need protection, where the policy says that some do not."""
-    attributes = desk.policy.attributes
+    attributes = backend.policy.attributes
     places = tuple(i for i, name in enumerate(workload.names) if attributes[name].sensitive)
     return None if len(places) == len(workload.names) else places
 
 
-def _shown(desk: TableBackend, name: str) -> tuple[Any, ...]:
-    spread = from_domain(desk.policy.attributes[name].domain)
-    return tuple(show(spread, value) for value in side_of(desk.policy, name))
+def _shown(backend: TableBackend, name: str) -> tuple[Any, ...]:
+    spread = from_domain(backend.policy.attributes[name].domain)
+    return tuple(show(spread, value) for value in side_of(backend.policy, name))

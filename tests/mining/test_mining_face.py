@@ -51,6 +51,6 @@ def test_importing_the_room_loads_nothing_slow():
 def test_no_model_reaches_behind_a_session():
     for name in MODULES:
         text = inspect.getsource(import_module(name))
-        assert ".desk" not in text
+        assert "._backend" not in text
         assert "adomnia.engines" not in text
         assert "adomnia.ledger" not in text

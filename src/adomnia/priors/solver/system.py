@@ -62,7 +62,9 @@ class System:
         return [row for row, v in enumerate(self.values) if v is None or v[0] == v[1]]
 
     def only(self, rows: Sequence[int]) -> System:
-        """The system of some of the rows."""
+        """The system of some of the rows, in their order."""
+        if [*rows] == [*range(len(self.values))]:
+            return self
         return replace(
             self,
             matrix=whole(sparse.csr_array(self.matrix)[list(rows)]),

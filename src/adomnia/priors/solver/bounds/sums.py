@@ -56,7 +56,7 @@ def _one_sum(weights: list[int], members: Sequence[Element], norm: Norm) -> Boun
     uppers = [_by_sizes(sizes, members, signs, norm)]
     if (span := _span(members, signs)) is not None:
         low, high = span
-        first, second = sizes
+        first, second = (*sizes, 0)[:2]
         ends = [
             (come if high > 0 else 1) * high - (go if low < 0 else 1) * low
             for come, go in ((first, second), (second, first))

@@ -56,17 +56,17 @@ def documented(install, monkeypatch):
 
 def run(arguments: list[str]) -> str:
     with click.Context(cli).scope():
-        group = cli.commands["attack"]
+        group = cli.get_command(None, "attack")
         return group.main(arguments, standalone_mode=False)
 
 
 def test_our_own_attacks_are_the_verbs_of_the_command_line():
-    verbs = set(cli.commands["attack"].commands)
+    verbs = set(cli.get_command(None, "attack").commands)
     assert verbs == set(OWN)
     for name in OWN:
         attack = attack_named(name)
         assert attack.name == name
-        assert attack.sentence == cli.commands["attack"].commands[name].short_help
+        assert attack.sentence == cli.get_command(None, "attack").commands[name].short_help
 
 
 def test_a_name_that_nobody_has_is_refused():
@@ -77,7 +77,7 @@ def test_a_name_that_nobody_has_is_refused():
 def test_the_documented_attack_is_listed_and_runs(documented, capsys):
     assert "subtraction" in attack_names()
     assert attack_named("subtraction").sentence.startswith("Counts that were left out")
-    group = cli.commands["attack"]
+    group = cli.get_command(None, "attack")
     context = click.Context(group)
     assert "subtraction" in group.list_commands(context)
     assert "Counts that were left out, from printed totals." in group.get_help(context)
@@ -112,7 +112,7 @@ def test_a_broken_attack_says_so_and_harms_no_other(install, code, words):
         attack_named("broken")
     assert words in refused.value.message
     assert "secret" not in str(refused.value)
-    group = cli.commands["attack"]
+    group = cli.get_command(None, "attack")
     assert "broken" in group.get_help(click.Context(group))
     with pytest.raises(MachineryError):
         run(["broken"])

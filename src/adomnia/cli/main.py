@@ -8,25 +8,11 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Any
 
 import click
 
-from adomnia.cli.account import account
-from adomnia.cli.ask import ask
-from adomnia.cli.attack import attack
-from adomnia.cli.audit import audit
-from adomnia.cli.budget import budget
-from adomnia.cli.demo import demo
-from adomnia.cli.hold import hold
-from adomnia.cli.independence import independence
-from adomnia.cli.init import init
-from adomnia.cli.ledger import ledger
-from adomnia.cli.plan import plan
-from adomnia.cli.prior import prior
-from adomnia.cli.release import release
-from adomnia.cli.serve import serve
-from adomnia.cli.why import why
 from adomnia.errors import AdomniaError
 
 __all__ = ["cli", "main"]
@@ -34,7 +20,32 @@ __all__ = ["cli", "main"]
 INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+VERBS = (
+    *("init", "ask", "plan", "release", "independence", "prior", "hold", "serve", "account"),
+    *("audit", "attack", "budget", "ledger", "demo", "why"),
+)
+"""In the order of the help; each is in the module of its name, which is loaded when it is used."""
+
+
+class Verbs(click.Group):
+    """The verbs; naming one loads that one alone, and the help loads all."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names, in the order of the help."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The verb of a name, loaded now."""
+        if cmd_name not in VERBS:
+            return None
+        found: click.Command = getattr(import_module(f"adomnia.cli.{cmd_name}"), cmd_name)
+        return found
+
+
+@click.group(
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(package_name="adomnia")
 def cli() -> None:
     """Ask sensitive data in SQL and get private answers, paid from a budget.
@@ -50,26 +61,6 @@ def cli() -> None:
     4 not allowed; 5 the machinery failed (nothing was answered; what was reserved stays spent);
     6 a check found something.
     """
-
-
-for _verb in (
-    init,
-    ask,
-    plan,
-    release,
-    independence,
-    prior,
-    hold,
-    serve,
-    account,
-    audit,
-    attack,
-    budget,
-    ledger,
-    demo,
-    why,
-):
-    cli.add_command(_verb)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -13,14 +13,6 @@ from adomnia.curator.confirmation import check_numbers, confirm
 from adomnia.curator.determined_cells import DeterminedCells, exposure, public_cells
 from adomnia.curator.exact_releases.prior import Prior, read_values
 from adomnia.curator.ledger_view import released_tables, state_of
-from adomnia.curator.releases.release import (
-    Progress,
-    Publication,
-    ReleasePlan,
-    ReleaseSpec,
-    prospect,
-    publish,
-)
 from adomnia.curator.session import Session
 from adomnia.curator.spend import Payer
 from adomnia.curator.table_backend import TableBackend
@@ -36,6 +28,7 @@ from adomnia.queries.question import Question
 from adomnia.schema.table import Table
 
 if TYPE_CHECKING:
+    from adomnia.curator.releases.release import Progress, Publication, ReleasePlan
     from adomnia.priors.solver.system import System
 
 __all__ = ["CURATOR", "Database", "confirmed_policy", "open_database"]
@@ -81,6 +74,11 @@ class Database(Closing):
         confidence: float = 0.95,
     ) -> ReleasePlan:
         """The tables a release would hold, their expected errors and its cost; spends nothing."""
+        from adomnia.curator.releases.release import (  # noqa: PLC0415 (slow to import)
+            ReleaseSpec,
+            prospect,
+        )
+
         listed = tuple(_attributes(part) for part in marginals)
         loss = _loss(epsilon, rho)
         return prospect(
@@ -91,6 +89,8 @@ class Database(Closing):
         self, planned: ReleasePlan, *, analyst: str | None = None, progress: Progress | None = None
     ) -> Publication:
         """Pay for a planned release, measure once, and make tables that agree with each other."""
+        from adomnia.curator.releases.release import publish  # noqa: PLC0415 (slow to import)
+
         session = self.session(analyst)
         return publish(self._backend, planned, Payer(session.analyst, session.budgets), progress)
 

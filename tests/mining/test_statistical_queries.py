@@ -131,6 +131,7 @@ def test_bad_columns_are_refused_before_anything_is_spent(session, model, featur
     ("model", "target"),
     [
         (Perceptron(steps=-1), "y"),
+        (Perceptron(steps="x"), "y"),
         (Perceptron(split={"steps": 1}), "y"),
         (Perceptron(), "kind"),
         (LogisticRegression(bins=0), "y"),

@@ -103,7 +103,6 @@ class Estimator:
         """The one way in which every model is fitted; if it fails, no state is left."""
         epsilon, progress = terms
         with self._fitting(session, features, progress) as fit:
-            self.check_parameters()
             self.split_ = shares(epsilon, self.split, self.parts(fit))
             self.feature_names_in_ = np.array(fit.features, dtype=object)
             self.n_features_in_ = len(fit.features)
@@ -115,6 +114,7 @@ class Estimator:
         self, session: Session, features: Sequence[str], progress: bool | Watch
     ) -> Iterator[Fitting]:
         self._forget()
+        self.check_parameters()
         named = check_features(features)
         total = self.questions(named)
         with watching(type(self).__name__, total, progress) as watch:

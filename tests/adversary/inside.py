@@ -388,7 +388,7 @@ WHOLE = (
           part="releases"),
     Fault("a graph's bound halved", "inside", "privacy.graphs:graph_sensitivity",
           result(_smaller), part="graphs"),
-    Fault("a ladder at twice its rate", "inside", "mechanisms.graph.ladder:draw",
+    Fault("a ladder at twice its rate", "inside", "mechanisms.graphs.ladder:draw",
           argument(2, "epsilon", _twice), part="graphs"),
     Fault("noise inside a lattice at half its scale", "inside",
           "mechanisms.noise.conditioned:add_conditioned", argument(2, "scale", _half),

@@ -163,16 +163,14 @@ def install() -> None:
     if getattr(sys, "_adomnia_watched", False):
         return
     sys._adomnia_watched = True  # type: ignore[attr-defined]
-    import adomnia.cli.main  # noqa: F401 (so that whoever imports them has done so)
-
-    for room in IMPORTERS:
+    for room in IMPORTERS:  # so that whoever imports them has done so
         import_module(room)
     for path, make in SEAMS.items():
         room, _, name = path.rpartition(".")
         original = getattr(import_module(f"{ROOM}.{room}"), name)
         places = replace(original, _guarded(original, make(original)))
         _undo.extend((module, key, original) for module, key in places)
-    ladder = import_module(f"{ROOM}.graph.ladder").Ladder
+    ladder = import_module(f"{ROOM}.graphs.ladder").Ladder
     _undo.append((ladder, "__init__", ladder.__init__))
     _watch_base(ladder)
 
@@ -183,7 +181,7 @@ def uninstall() -> None:
         owner, key, original = _undo.pop()
         setattr(owner, key, original)
     sys._adomnia_watched = False  # type: ignore[attr-defined]
-    _watch_shown(import_module(f"{ROOM}.measuring").AddedNoise)
+    _watch_shown(import_module(f"{ROOM}.measurement_mechanisms").AddedNoise)
 
 
 def _watch_shown(added: Any) -> None:
@@ -353,7 +351,7 @@ def _conditioned(_: Callable[..., Any]) -> Callable[..., Any]:
 def _table(original: Callable[..., Any]) -> Callable[..., Any]:
     def call(sealed: Any, tables: Any, moves: Any, *args: Any, **named: Any) -> Any:
         spy = _now[-1]
-        far = import_module(f"{ROOM}.consistent")
+        far = import_module(f"{ROOM}.tables.consistent")
         seen: list[Any] = []
         distances = far.distances
 
@@ -440,26 +438,28 @@ def _waring(_: Callable[..., Any]) -> Callable[..., Any]:
 
 
 SEAMS: dict[str, Made] = {
-    "laplace.sample": _sample("laplace"),
-    "gaussian.sample": _sample("gaussian"),
-    "gaussian.compact": _sample("gaussian"),
-    "linear._thinned": _thinned,
-    "exponential.choose": _choose,
-    "quantile.quantile": _quantile,
-    "smooth.smooth_quantile": _smooth,
-    "waring.draw": _waring,
-    "select.permute_and_flip": _flip,
-    "noisy_max.noisy_max": _noisy_max,
-    "sparse_vector.above_threshold": _above,
-    "noise.select_keys": _select_keys,
-    "conditioned.add_conditioned": _conditioned,
-    "consistent.choose_table": _table,
-    "root.release_root": _whole("laplace"),
-    "graph.ladder.draw": _ladder,
+    "noise.laplace.sample": _sample("laplace"),
+    "noise.gaussian.sample": _sample("gaussian"),
+    "noise.gaussian.compact": _sample("gaussian"),
+    "tables.linear._thinned": _thinned,
+    "noise.exponential.choose": _choose,
+    "quantiles.quantile.quantile": _quantile,
+    "quantiles.smooth.smooth_quantile": _smooth,
+    "noise.waring.draw": _waring,
+    "choices.select.permute_and_flip": _flip,
+    "choices.noisy_max.noisy_max": _noisy_max,
+    "choices.sparse_vector.above_threshold": _above,
+    "sealed_noise.select_keys": _select_keys,
+    "noise.conditioned.add_conditioned": _conditioned,
+    "tables.consistent.choose_table": _table,
+    "tables.root.release_root": _whole("laplace"),
+    "graphs.ladder.draw": _ladder,
 }
 """Where noise is drawn, and what stands there in its place."""
 
 IMPORTERS = (
+    *(f"adomnia.cli.{verb}" for verb in import_module("adomnia.cli.main").VERBS),
+    "adomnia.mining.parts.estimator",
     "adomnia.curator.database",
     "adomnia.curator.networks.network",
     "adomnia.curator.releases.release",

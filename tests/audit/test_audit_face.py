@@ -39,7 +39,7 @@ def test_what_is_offered_is_what_is_there():
     assert dir(adomnia.audit) == sorted(adomnia.audit.__all__)
     with pytest.raises(AttributeError):
         adomnia.audit.nothing  # noqa: B018
-    from adomnia.audit.reconstruction import reconstruct
+    from adomnia.audit import reconstruct
 
     assert callable(reconstruct)
 

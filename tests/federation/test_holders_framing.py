@@ -82,7 +82,7 @@ def test_an_unexpected_failure_says_its_kind_and_nothing_else(settled, monkeypat
     def fail(*a):
         raise RuntimeError("a value from the data")
 
-    monkeypatch.setattr(holder_module.contribution, "contribute", fail)
+    monkeypatch.setattr(holder_module.holder_share, "contribute", fail)
     with pytest.raises(MachineryError) as caught:
         settled.group.ask(SQL, 1)
     assert "RuntimeError" in caught.value.message

@@ -162,14 +162,14 @@ def test_a_budget_refused_at_one_holder_costs_nobody(village):
 def test_a_budget_that_goes_while_others_pay_is_said(village, monkeypatch):
     """South's budget is there when it is looked at, and gone when it is to pay."""
     group = start_all(village, {"south": "1"})
-    real = holder_module.contribution.check_budget
+    real = holder_module.holder_share.check_budget
 
     def spend_after(session, plan):
         real(session, plan)
         if session._backend is village.holders["south"].database._backend:
             village.holders["south"].database.session(ASKER).ask(SQL, Fraction(1, 2))
 
-    monkeypatch.setattr(holder_module.contribution, "check_budget", spend_after)
+    monkeypatch.setattr(holder_module.holder_share, "check_budget", spend_after)
     given = []
     for name in ("north", "west"):
         holder = village.holders[name]

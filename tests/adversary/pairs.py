@@ -165,7 +165,7 @@ def difference(one: Seen, other: Seen) -> str:
         return f"the answer says {one.spent}, the ledger {one.ledger}"
     keyed = any(note.kind == "keys" for note in one.notes)
     for name in one.shown or {}:
-        if keyed and name in ("rows", "margins"):
+        if keyed and name in ("rows", "margins", "noise"):
             continue  # which keys are shown is judged as a law
         if one.shown[name] != other.shown[name]:
             return f"{name} differ: {_short(one.shown[name])} / {_short(other.shown[name])}"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import adomnia.marginals
+import adomnia.marginals.paper
 
-ROOM = Path(adomnia.marginals.__file__).parent
+ROOM = Path(adomnia.marginals.paper.__file__).parent
 TOP = Path(__file__).parents[2]
 NAMES = ["bits", "fourier", "linear_program", "nonnegative", "parities"]
 SECTIONS = ["Given", "Claim", "Proof", "Limits", "Checked by", "References"]

@@ -14,7 +14,7 @@ TOP = Path(__file__).parents[2]
 ROOM = Path(adomnia.mechanisms.__file__).parent
 NOTES = [
     *(
-        ROOM / f"{name}.md"
+        next(ROOM.rglob(f"{name}.md"))
         for name in (
             "admissible",
             "auction",

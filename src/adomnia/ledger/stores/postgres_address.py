@@ -41,7 +41,10 @@ class LedgerAddress:
         >>> print(LedgerAddress.of(url))
         postgresql://db.example/books?ledger=people
         """
-        server = PostgresAddress.of(url, OURS)
+        try:
+            server = PostgresAddress.of(url, OURS)
+        except ValueError as error:
+            raise ValueError(f"this is no address of a ledger: {error}") from None
         own = server.own
         name = own.get("ledger", NAME)
         if not re.fullmatch(r"[A-Za-z0-9_.-]{1,60}", name):

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adomnia.engines import duckdb as engine_room
 from adomnia.engines.cubes import cubes_for, passes
+from adomnia.engines.duckdb import engine as engine_room
 from adomnia.engines.duckdb.engine import DuckDB
 from adomnia.engines.sql.sql_engine import SqlEngine
 from adomnia.mechanisms.unseal import unseal

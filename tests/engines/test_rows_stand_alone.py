@@ -35,6 +35,7 @@ from adomnia.queries.operations import OPERATIONS, call, constant
 from adomnia.queries.ranges import Text, from_domain
 from adomnia.schema.domain import Categories, Grid, Open
 from adomnia.schema.table import Table
+from adomnia.storage.driver import connect
 from tests import spark_session
 from tests.enforced import request_of
 
@@ -276,7 +277,7 @@ def test_nothing_is_left_set_on_a_connection():
     with placed() as place:
         engine = place.fill().opened()
         before = "SELECT name, setting FROM pg_settings WHERE source = 'session' ORDER BY name"
-        connection = engine._connections._connect()
+        connection = connect(place.server.url(role="reader"))
         fresh = connection.execute(before).fetchall()
         connection.close()
         assert exact(engine, "SELECT COUNT(*) FROM people") == [[[3]]]

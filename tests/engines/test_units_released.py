@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 
 from sources import ENGINES, from_database
 
-from adomnia.engines import duckdb as engine_room
+from adomnia.engines.duckdb import engine as engine_room
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.sensitivity import Setting

@@ -35,5 +35,6 @@ def test_a_folder_of_ones_own_comes_before_the_shared_one(tmp_path):
 
 def test_the_templates_travel_with_the_package():
     project = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))
-    assert "present/templates/*" in project["tool"]["setuptools"]["package-data"]["adomnia"]
+    packed = project["tool"]["setuptools"]["package-data"]["adomnia"]
+    assert {f"**/*{path.suffix}" for path in FOLDER.iterdir()} <= set(packed)
     assert {"page.html", "audit.html", "release.html"} <= {path.name for path in FOLDER.iterdir()}

@@ -173,6 +173,9 @@ def install() -> None:
     ladder = import_module(f"{ROOM}.graphs.ladder").Ladder
     _undo.append((ladder, "__init__", ladder.__init__))
     _watch_base(ladder)
+    added = import_module(f"{ROOM}.measurement_mechanisms").AddedNoise
+    _undo.append((added, "release", added.release))
+    _watch_shown(added)
 
 
 def uninstall() -> None:
@@ -181,7 +184,6 @@ def uninstall() -> None:
         owner, key, original = _undo.pop()
         setattr(owner, key, original)
     sys._adomnia_watched = False  # type: ignore[attr-defined]
-    _watch_shown(import_module(f"{ROOM}.measurement_mechanisms").AddedNoise)
 
 
 def _watch_shown(added: Any) -> None:

@@ -15,6 +15,7 @@ from adomnia.audit import CheckedOptions, attack_named, attack_names, option, op
 from adomnia.audit.registry import GROUP, OWN, registered
 from adomnia.cli.main import cli
 from adomnia.errors import MachineryError, QuestionError
+from tests.other_package import put_package
 
 DOC = Path(__file__).parents[2] / "docs/own-attack.md"
 BLOCK = re.compile(r"^```(\w+)(?: run)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -23,15 +24,9 @@ BLOCK = re.compile(r"^```(\w+)(?: run)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 @pytest.fixture
 def install(tmp_path, monkeypatch):
     """Puts a package on the path, with modules and an entry point for each attack."""
-    monkeypatch.syspath_prepend(str(tmp_path))
 
     def put(points: str, **modules: str) -> Path:
-        for name, text in modules.items():
-            (tmp_path / f"{name}.py").write_text(text)
-        info = tmp_path / "theirs-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[{GROUP}]\n{points}\n")
+        put_package(tmp_path, monkeypatch, GROUP, points, **modules)
         return tmp_path
 
     return put

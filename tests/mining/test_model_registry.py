@@ -12,6 +12,7 @@ from adomnia.errors import MachineryError, QuestionError
 from adomnia.mining import Estimator, model_named, models
 from adomnia.mining.registry import GROUP, OWN, registered
 from adomnia.testing.models import check_model
+from tests.other_package import put_package
 
 DOC = Path(__file__).parents[2] / "docs/own-model.md"
 BLOCK = re.compile(r"^```(\w+)(?: run)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -20,15 +21,10 @@ BLOCK = re.compile(r"^```(\w+)(?: run)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 @pytest.fixture
 def install(tmp_path, monkeypatch):
     """Puts a package on the path, with modules and an entry point for each model."""
-    monkeypatch.syspath_prepend(str(tmp_path))
 
-    def put(points: str, **modules: str) -> None:
-        for name, text in modules.items():
-            (tmp_path / f"{name}.py").write_text(text)
-        info = tmp_path / "theirs-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[{GROUP}]\n{points}\n")
+    def put(points: str, **modules: str) -> Path:
+        put_package(tmp_path, monkeypatch, GROUP, points, **modules)
+        return tmp_path
 
     return put
 

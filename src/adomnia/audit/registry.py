@@ -6,13 +6,12 @@ class that keeps the protocol of `audit/attack.py` (`docs/own-attack.md`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint
 from typing import Any
 
 from adomnia.audit.attack import Attack
-from adomnia.errors import MachineryError, QuestionError
+from adomnia.plugins import Registry
 
 __all__ = ["GROUP", "OWN", "attack_named", "attack_names", "registered"]
 
@@ -35,13 +34,22 @@ OWN: Mapping[str, str] = {
 """Where our own attacks are; each is loaded when it is named."""
 
 
+ATTACKS: Registry[type[Attack[Any]]] = Registry(
+    "attack",
+    GROUP,
+    OWN,
+    lambda made: all(hasattr(made, part) for part in ("name", "sentence", "run")),
+    "does not keep the protocol of an attack",
+)
+
+
 def attack_names() -> tuple[str, ...]:
     """The names of all attacks, our own first.
 
     >>> attack_names()[:3]
     ('reconstruct', 'decoding', 'averaging')
     """
-    return (*OWN, *registered())
+    return ATTACKS.names()
 
 
 def attack_named(name: str) -> type[Attack[Any]]:
@@ -53,32 +61,9 @@ def attack_named(name: str) -> type[Attack[Any]]:
     >>> attack_named("averaging").sentence
     'One question again and again, and the mean.'
     """
-    if name in OWN:
-        module, _, member = OWN[name].partition(":")
-        return getattr(import_module(module), member)  # type: ignore[no-any-return]
-    others = registered()
-    if name not in others:
-        hint = "there are: " + ", ".join(attack_names())
-        raise QuestionError(f"there is no attack {name[:60]!r}", hint)
-    return _loaded(others[name])
+    return ATTACKS.named(name)
 
 
 def registered() -> dict[str, EntryPoint]:
     """The attacks of other packages, by name; none can take the name of one of ours."""
-    return {one.name: one for one in _points() if one.name not in OWN}
-
-
-def _points() -> Iterator[EntryPoint]:
-    yield from sorted(entry_points(group=GROUP), key=lambda one: (one.name, one.value))
-
-
-def _loaded(point: EntryPoint) -> type[Attack[Any]]:
-    hint = f"it is registered as {point.value!r} in the entry point group {GROUP}"
-    try:
-        made = point.load()
-    except Exception as error:
-        kind = type(error).__name__
-        raise MachineryError(f"the attack {point.name!r} cannot be loaded ({kind})", hint) from None
-    if not all(hasattr(made, part) for part in ("name", "sentence", "run")):
-        raise MachineryError(f"{point.name!r} does not keep the protocol of an attack", hint)
-    return made  # type: ignore[no-any-return]
+    return ATTACKS.registered()

@@ -7,11 +7,11 @@ class, which is an `Unsupervised` or a `Classifier` of its own (`docs/own-model.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
+from typing import Any
 
-from adomnia.errors import MachineryError, QuestionError
 from adomnia.mining.parts.estimator import Estimator
+from adomnia.plugins import Registry
 
 __all__ = ["GROUP", "OWN", "model_named", "models", "registered"]
 
@@ -32,13 +32,26 @@ OWN: Mapping[str, str] = {
 """The modules that our own models are in; each is loaded when it is named."""
 
 
+def _is_model(made: Any) -> bool:
+    return isinstance(made, type) and issubclass(made, Estimator) and hasattr(made, "fit")
+
+
+MODELS: Registry[type[Estimator]] = Registry(
+    "model",
+    GROUP,
+    {name: f"adomnia.mining.{module}:{name}" for name, module in OWN.items()},
+    _is_model,
+    "is no Unsupervised and no Classifier",
+)
+
+
 def models() -> tuple[str, ...]:
     """The names of all models, our own first; none is loaded.
 
     >>> models()[:3]
     ('CategoricalNB', 'DecisionTree', 'FrequentItemSets')
     """
-    return (*OWN, *registered())
+    return MODELS.names()
 
 
 def model_named(name: str) -> type[Estimator]:
@@ -50,29 +63,9 @@ def model_named(name: str) -> type[Estimator]:
     >>> model_named("KMeans")(n_clusters=3)
     KMeans(n_clusters=3, steps=None, split=None, random_state=0)
     """
-    if name in OWN:
-        found: type[Estimator] = getattr(import_module(f"adomnia.mining.{OWN[name]}"), name)
-        return found
-    others = registered()
-    if name not in others:
-        hint = "there are: " + ", ".join(models())
-        raise QuestionError(f"there is no model {name[:60]!r}", hint)
-    return _loaded(others[name])
+    return MODELS.named(name)
 
 
 def registered() -> dict[str, EntryPoint]:
     """The models of other packages, by name; none can take the name of one of ours."""
-    points = sorted(entry_points(group=GROUP), key=lambda one: (one.name, one.value))
-    return {one.name: one for one in points if one.name not in OWN}
-
-
-def _loaded(point: EntryPoint) -> type[Estimator]:
-    hint = f"it is registered as {point.value!r} in the entry point group {GROUP}"
-    try:
-        made = point.load()
-    except Exception as error:
-        kind = type(error).__name__
-        raise MachineryError(f"the model {point.name!r} cannot be loaded ({kind})", hint) from None
-    if not (isinstance(made, type) and issubclass(made, Estimator) and hasattr(made, "fit")):
-        raise MachineryError(f"{point.name!r} is no Unsupervised and no Classifier", hint)
-    return made
+    return MODELS.registered()

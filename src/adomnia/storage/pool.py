@@ -68,9 +68,11 @@ class Pool:
 
     def _return(self, connection: Connection[Any]) -> None:
         from psycopg import Error  # noqa: PLC0415 (an extra)
+        from psycopg.pq import TransactionStatus  # noqa: PLC0415
 
         try:
-            connection.execute("ROLLBACK")
+            if connection.info.transaction_status != TransactionStatus.IDLE:
+                connection.execute("ROLLBACK")  # where nothing was begun, no journey for nothing
         except Error:
             connection.close()
             return

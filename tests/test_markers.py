@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy  # noqa: F401 (tests run inside this one must not load it a second time)
 import pytest
 
 pytest_plugins = ["pytester"]

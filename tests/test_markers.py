@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import numpy  # noqa: F401 (tests run inside this one must not load it a second time)
 import pytest
+import scipy.stats  # noqa: F401 (tests run inside this one must not load it a second time)
 
 pytest_plugins = ["pytester"]
 

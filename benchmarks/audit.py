@@ -35,7 +35,7 @@ from adomnia.audit.claims.audit_target import AuditTarget
 from adomnia.audit.claims.broken_mechanisms import BROKEN_MECHANISMS, broken_mechanism
 from adomnia.audit.claims.claim import refute
 from adomnia.audit.claims.reference_mechanisms import REFERENCE_MECHANISMS, reference_mechanism
-from adomnia.audit.disclosure.disclosure import Terms, disclosures
+from adomnia.audit.disclosure.disclosure import DisclosureTerms, disclosures
 from adomnia.audit.exact_releases.prior_leak import chain_leak
 from adomnia.audit.finding import Finding
 from adomnia.audit.linkage.linkage import link_exactly, link_probably
@@ -43,12 +43,12 @@ from adomnia.audit.linkage.scoreboard import Hunt, Ratings, scoreboard
 from adomnia.audit.linkage.uniqueness import anonymity
 from adomnia.audit.networks.active_attack import Coalition, active_attack, passive_attack
 from adomnia.audit.networks.influence import influence
-from adomnia.audit.networks.pattern import Network
+from adomnia.audit.networks.pattern import AdjacencyLists
 from adomnia.audit.reconstruction.decoding import Channel, decoding_curve
 from adomnia.audit.reconstruction.hadamard import hadamard
 from adomnia.audit.reconstruction.microdata import microdata
 from adomnia.audit.reconstruction.published_statistics import (
-    Cells,
+    CellLayout,
     Count,
     Mean,
     Median,
@@ -131,15 +131,19 @@ class Data:
         sizes = {"gender": 2, "marital": 5, "race": 9, "education": 14, "workclass": 8}
         return self._table("census/salary", 500_000, {**sizes, "hispanic": 24, "salary": 50})
 
-    def network(self) -> tuple[str, Network]:
+    def network(self) -> tuple[str, AdjacencyLists]:
         """Some thousand people and their friends."""
         path = self.folder / "graphs" / "ego-facebook.edges.gz"
         if not path.exists():
-            return "made-up network", Network.of(nx.powerlaw_cluster_graph(4000, 20, 0.5, 1).edges)
+            return "made-up network", AdjacencyLists.of(
+                nx.powerlaw_cluster_graph(4000, 20, 0.5, 1).edges
+            )
         with gzip.open(path, "rt") as file:
-            return "ego-facebook", Network.of(np.loadtxt(file, dtype=np.int64, usecols=(0, 1)))
+            return "ego-facebook", AdjacencyLists.of(
+                np.loadtxt(file, dtype=np.int64, usecols=(0, 1))
+            )
 
-    def block(self) -> tuple[str, Cells, list[Statement], np.ndarray | None]:
+    def block(self) -> tuple[str, CellLayout, list[Statement], np.ndarray | None]:
         """Published tables, with the cells that are empty for everybody."""
         path = self.folder / "cacm_block" / "block-stats.csv"
         if not path.exists():
@@ -181,10 +185,10 @@ def made_ratings(people: int, items: int, mean: float = 30) -> Ratings:
     return Ratings.of(person, item, np.clip(np.rint(liked), 1, 5), day, (people, items))
 
 
-def made_block() -> tuple[Cells, list[Statement]]:
+def made_block() -> tuple[CellLayout, list[Statement]]:
     """The exact three-way tables of 20 people with five attributes."""
     sizes = zip("abcde", (2, 3, 2, 4, 2), strict=True)
-    cells = Cells({name: tuple(range(size)) for name, size in sizes})
+    cells = CellLayout({name: tuple(range(size)) for name, size in sizes})
     drawn = np.random.default_rng(1).integers(0, cells.many, 20)
     table = np.bincount(drawn, minlength=cells.many).reshape(cells.shape)
     said: list[Statement] = []
@@ -194,10 +198,14 @@ def made_block() -> tuple[Cells, list[Statement]]:
     return cells, said
 
 
-def seven_people(rows: Sequence[Mapping[str, str]]) -> tuple[Cells, list[Statement], np.ndarray]:
+def seven_people(
+    rows: Sequence[Mapping[str, str]],
+) -> tuple[CellLayout, list[Statement], np.ndarray]:
     """The article's statements: means to a tenth, medians exact, what is not printed below 3."""
     both, adult = (False, True), range(18, 116)
-    cells = Cells({"age": tuple(range(116)), "married": both, "smoker": both, "employed": both})
+    cells = CellLayout(
+        {"age": tuple(range(116)), "married": both, "smoker": both, "employed": both}
+    )
     about: dict[str, dict[str, Any]] = {
         "total-population": {},
         "non-smoker": {"smoker": [False]},
@@ -409,7 +417,7 @@ def own_disclosures(data: Data, size: Size) -> Own:
     domains = {column: part[0].tolist() for column, part in parts.items()}
 
     def attack() -> Outcome:
-        terms = Terms(reading="both")
+        terms = DisclosureTerms(reading="both")
         report = disclosures(codes, domains, public, "salary", EPSILONS, terms)
         return {
             reading: " ".join(str(level.disclosures) for level in levels)

@@ -23,7 +23,7 @@ from adomnia.errors import QuestionError
 from adomnia.mechanisms.graphs.counts import count
 from adomnia.mechanisms.graphs.measure import fit_ascending, measure
 from adomnia.mechanisms.unseal import unseal
-from adomnia.privacy.graphs import Terms
+from adomnia.privacy.graphs import GraphTerms
 from adomnia.queries.subgraphs import (
     CumulativeDegrees,
     DegreeHistogram,
@@ -79,7 +79,7 @@ def made_up(nodes: int, edges: int, seed: int = 1) -> Graph:
     return build(SCHEMA, id_keys(ids), {"group": ids % 2}, graph.edges[kept])
 
 
-def error(graph: Graph, question: object, terms: Terms) -> tuple[float, float | None]:
+def error(graph: Graph, question: object, terms: GraphTerms) -> tuple[float, float | None]:
     """The error of one answer, and its margin."""
     noisy = measure(Sealed(graph), question, terms)
     values = noisy.values.astype(float)
@@ -88,7 +88,7 @@ def error(graph: Graph, question: object, terms: Terms) -> tuple[float, float | 
     return float(np.abs(values - count(graph, question).astype(float)).mean()), noisy.margin(0.95)
 
 
-def cell(graph: Graph, question: object, terms: Terms, repeats: int) -> str:
+def cell(graph: Graph, question: object, terms: GraphTerms, repeats: int) -> str:
     """Error and margin, in per cent of the truth where it is one number."""
     try:
         drawn = [error(graph, question, terms) for _ in range(repeats)]
@@ -114,7 +114,7 @@ def compare(name: str, graph: Graph, bound: int, repeats: int) -> None:
         truth = count(graph, question)
         shown = str(truth[0]) if truth.size == 1 else f"{truth.size} numbers"
         cells = [
-            cell(graph, question, Terms(kind, epsilon=epsilon, degree_bound=bound), repeats)
+            cell(graph, question, GraphTerms(kind, epsilon=epsilon, degree_bound=bound), repeats)
             for kind in ("edge", "node")
             for epsilon in (Fraction(1, 10), Fraction(1))
         ]
@@ -134,7 +134,9 @@ def clock(graph: Graph, bound: int) -> None:
             begun = time.perf_counter()
             try:
                 measure(
-                    Sealed(graph), question, Terms(kind, epsilon=Fraction(1), degree_bound=bound)
+                    Sealed(graph),
+                    question,
+                    GraphTerms(kind, epsilon=Fraction(1), degree_bound=bound),
                 )
                 row.append(f"{time.perf_counter() - begun:8.3f}")
             except QuestionError:

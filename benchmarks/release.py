@@ -33,9 +33,9 @@ import readme
 
 from adomnia.marginals.core import estimate
 from adomnia.marginals.core.basis import grouped
-from adomnia.marginals.core.cost import WHOLE, Part, laplace_factor
+from adomnia.marginals.core.cost import WHOLE, SubsetShares, laplace_factor
 from adomnia.marginals.core.estimate import Residuals
-from adomnia.marginals.core.measure import Strategy, take
+from adomnia.marginals.core.measure import MarginalStrategy, take
 from adomnia.marginals.core.planner import residual_parts
 from adomnia.marginals.release import plan, release
 from adomnia.marginals.workload import Workload, up_to_ways
@@ -182,9 +182,9 @@ def paper(workload, counter, loss):
     """Theorem 4: the same Laplace noise on every parity needed."""
     parts = residual_parts(workload, "laplace", "mean", False)
     share = WHOLE // sum(len(part.shares) for part in parts)
-    even = tuple(Part(part.group, np.full(len(part.shares), share)) for part in parts)
+    even = tuple(SubsetShares(part.group, np.full(len(part.shares), share)) for part in parts)
     factor = laplace_factor(Neighbors())
-    strategy = Strategy("residual", "laplace", even, factor, loss.epsilon)
+    strategy = MarginalStrategy("residual", "laplace", even, factor, loss.epsilon)
     residuals = Residuals(workload.sizes, tuple(take(strategy, counter, SYSTEM)))
     return estimate.tables(residuals, grouped(workload.marginals, workload.sizes))
 

@@ -256,3 +256,12 @@ def test_nobody_reaches_behind_a_database():
         if isinstance(node, ast.Attribute) and node.attr in {"_backend", "desk"}
     ]
     assert past == []
+
+
+def test_a_class_name_has_one_meaning():
+    homes: dict[str, list[str]] = {}
+    for file in sorted((TOP / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(f"{file.relative_to(TOP)}:{node.lineno}")
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from adomnia.audit.networks.growth.models import MODELS
-from adomnia.audit.networks.growth.odds import Estimate
+from adomnia.audit.networks.growth.odds import MeanEstimate
 from adomnia.audit.networks.influence import PAPER_FIGURES, InfluenceReport, influence
 from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import Claim, Found, Scale, Table
@@ -139,7 +139,7 @@ def forest_fire(scale: Scale) -> Found:
     )  # fmt: skip
 
 
-def _measured(one: Estimate) -> Measured:
+def _measured(one: MeanEstimate) -> Measured:
     return Measured(one.mean, one.se)
 
 

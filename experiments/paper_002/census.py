@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from adomnia.audit.disclosure.disclosure import DisclosureReport, Level, Terms, disclosures
+from adomnia.audit.disclosure.disclosure import (
+    DisclosureReport,
+    DisclosureTerms,
+    Level,
+    disclosures,
+)
 from adomnia.cli.census import census_rows
 from experiments.data import find
 
@@ -104,7 +109,7 @@ def _made_up() -> dict[str, NDArray[Any]]:
 def report_of(extract: Extract, epsilons: tuple[str, ...] = EPSILONS) -> DisclosureReport:
     """Disclosures and errors under both readings of *personal group*, with their names."""
     rows = rows_of(extract)
-    terms = Terms(reading="both", names=True)
+    terms = DisclosureTerms(reading="both", names=True)
     return disclosures(rows.codes, rows.domains, rows.public, rows.sensitive, epsilons, terms)
 
 

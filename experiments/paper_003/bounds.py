@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import gammainc
 
 from adomnia.marginals.paper.bits import Encoding, spell, walsh_hadamard
-from adomnia.marginals.paper.promise import Promise, parity_sensitivity
+from adomnia.marginals.paper.promise import MarginalPromise, parity_sensitivity
 from adomnia.marginals.workload import downward_closure
 from adomnia.present.drawing.plot import Plot, Series, draw
 from adomnia.privacy.loss import Loss
@@ -36,7 +36,7 @@ def sensitivity(scale: Scale) -> Found:
     rows, sizes, agrees, runs = [], [], True, scale.pick(12, 200)
     for k, ways in ((4, 2), (6, 3), (8, 3)):
         closure = downward_closure(all_ways(k, ways))
-        promise = Promise(Loss.pure(1), Neighbors("unbounded"))
+        promise = MarginalPromise(Loss.pure(1), Neighbors("unbounded"))
         bound = int(parity_sensitivity(Encoding((2,) * k), closure, promise).l1)
         changes = [_change(cell, closure, k) for cell in range(1 << k)]
         agrees &= {*changes} == {len(closure)} == {bound}

@@ -15,7 +15,7 @@ from seeded import SeededBits
 from adomnia.mechanisms.graphs.counts import count
 from adomnia.mechanisms.graphs.ladder import draw, height
 from adomnia.mechanisms.graphs.measure import fit_ascending, measure
-from adomnia.privacy.graphs import Terms
+from adomnia.privacy.graphs import GraphTerms
 from adomnia.queries.subgraphs import DegreeSequence, Stars, Triangles
 from adomnia.schema.graph import GraphSchema, build, id_keys
 from adomnia.schema.sealed import Sealed
@@ -84,7 +84,7 @@ def test_margins_of_ladders_hold(name, question, epsilon):
     hits, size = 0, 50
     errors, margins = [], []
     for _ in range(size):
-        noisy = measure(Sealed(graph), question, Terms("edge", epsilon=epsilon), bits)
+        noisy = measure(Sealed(graph), question, GraphTerms("edge", epsilon=epsilon), bits)
         margins.append(noisy.margin(0.9))
         errors.append(abs(int(noisy.values[0]) - truth))
         hits += errors[-1] <= margins[-1]
@@ -97,7 +97,7 @@ def test_fitted_degrees_are_nearer():
     """Hay et al.: where many nodes share a degree, the fit takes most of the noise away."""
     graph = sealed(nx.barabasi_albert_graph(3000, 3, seed=5))
     truth = np.sort(graph.degrees())
-    noisy = measure(Sealed(graph), DegreeSequence(), Terms("edge", epsilon=Fraction(1, 2)))
+    noisy = measure(Sealed(graph), DegreeSequence(), GraphTerms("edge", epsilon=Fraction(1, 2)))
     raw = ((noisy.values - truth) ** 2).mean()
     fitted = ((fit_ascending(noisy.values, graph.nodes - 1) - truth) ** 2).mean()
     assert fitted < raw / 10

@@ -22,7 +22,7 @@ from adomnia.errors import BudgetError, PolicyError, QuestionError
 from adomnia.mechanisms.graphs import ladder, measure
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.events import Free, Laplace, from_json
-from adomnia.privacy.graphs import Terms, graph_event, graph_sensitivity
+from adomnia.privacy.graphs import GraphTerms, graph_event, graph_sensitivity
 from adomnia.queries.graph_text import read_question
 from adomnia.queries.subgraphs import (
     CumulativeDegrees,
@@ -89,7 +89,7 @@ def without_noise(monkeypatch):
 
 def check_loss(few, edges, relation, bound):
     """No neighbour's vector is further away than the scale of the noise pays for."""
-    terms = Terms(relation, Fraction(1), None, bound)
+    terms = GraphTerms(relation, Fraction(1), None, bound)
     graph, others = few.graph(edges), few.neighbors(edges, relation)
     for question in few.questions(relation):
         event = graph_event(question, few.schema, terms)
@@ -181,7 +181,7 @@ def test_an_answer_and_its_margin_lose_epsilon_together(captured, monkeypatch):
     @cache
     def law(edges, question):
         captured.clear()
-        found = measure.measure(Sealed(few.graph(edges)), question, Terms("edge", epsilon))
+        found = measure.measure(Sealed(few.graph(edges)), question, GraphTerms("edge", epsilon))
         truth = int(measure.count(few.graph(edges), question)[0])
         penalties, counts, eta = captured[0]
         ends, near = np.cumsum(counts), np.arange(-60, 61)

@@ -18,7 +18,7 @@ from sources import ENGINES, from_database
 
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.sql import statement
-from adomnia.engines.sql.units import Chosen
+from adomnia.engines.sql.units import ChosenGroups
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
 from adomnia.queries.measurement import Counts, Distinct, Quantile, Sum
@@ -147,13 +147,13 @@ def test_groups_are_chosen_evenly():
 
 def test_where_nothing_can_be_too_many_nothing_is_ranked():
     few = Column("kind", from_domain(Categories(("a", "b"))))
-    assert not Chosen.of(table(6), (KIND,))
-    assert not Chosen.of(table(6, 6, 6), (KIND,))
-    assert not Chosen.of(table(6, 3), (few,))  # two groups, and NULL
-    assert not Chosen.of(table(6, 1, 1), ())
-    assert Chosen.of(table(6, 2), (few,)) == Chosen(2, None)
-    assert Chosen.of(table(6, 2), (WHO,)) == Chosen(2, None)
-    assert Chosen.of(table(6, None, 2), (KIND,)) == Chosen(None, 2)
+    assert not ChosenGroups.of(table(6), (KIND,))
+    assert not ChosenGroups.of(table(6, 6, 6), (KIND,))
+    assert not ChosenGroups.of(table(6, 3), (few,))  # two groups, and NULL
+    assert not ChosenGroups.of(table(6, 1, 1), ())
+    assert ChosenGroups.of(table(6, 2), (few,)) == ChosenGroups(2, None)
+    assert ChosenGroups.of(table(6, 2), (WHO,)) == ChosenGroups(2, None)
+    assert ChosenGroups.of(table(6, None, 2), (KIND,)) == ChosenGroups(None, 2)
 
 
 def test_a_long_key_is_computed_once():

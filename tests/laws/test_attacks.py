@@ -12,8 +12,9 @@ import pytest
 from scipy import sparse
 
 from adomnia.audit import (
+    AdjacencyLists,
     Averaging,
-    Cells,
+    CellLayout,
     Channel,
     CheckedOptions,
     CountOracle,
@@ -24,16 +25,15 @@ from adomnia.audit import (
     LinearAnswers,
     Linkage,
     Microdata,
-    Network,
     NetworkAttack,
     PriorLeak,
+    PublishedFile,
     PublishedNetwork,
     PublishedTables,
     Rate,
     Ratings,
     RatingsAttack,
     Reconstruct,
-    Release,
     SumOracle,
     Tracker,
     TwoFiles,
@@ -125,7 +125,7 @@ def answers(noise: float) -> Example[LinearAnswers]:
 # Tables
 
 
-CELLS = Cells({"sex": ("F", "M"), "age": tuple(range(6)), "town": ("A", "B", "C")})
+CELLS = CellLayout({"sex": ("F", "M"), "age": tuple(range(6)), "town": ("A", "B", "C")})
 
 
 def tables(scale: float) -> Example[PublishedTables]:
@@ -172,14 +172,14 @@ def linked(private: bool) -> Example[TwoFiles]:
     return Example(TwoFiles(published, known), list(range(known.num_rows)))
 
 
-def crowds(size: int) -> Example[list[Release]]:
+def crowds(size: int) -> Example[list[PublishedFile]]:
     """Three releases of the same people, each in other crowds of so many."""
     chance, ill = np.random.default_rng(41), np.random.default_rng(42).integers(0, 12, 600)
     releases = []
     for _ in range(3):
         crowd = chance.permutation(600) // size
         data = {"crowd": crowd, "ill": ill, "person": np.arange(600)}
-        releases.append(Release(data, ["crowd"], "ill", "person"))
+        releases.append(PublishedFile(data, ["crowd"], "ill", "person"))
     return Example(releases)
 
 
@@ -199,11 +199,11 @@ def network(private: bool) -> Example[PublishedNetwork]:
     chance = np.random.default_rng(61)
     edges = chance.integers(0, 500, (5000, 2))
 
-    def others(grown: Network, own: np.random.Generator) -> Network:
+    def others(grown: AdjacencyLists, own: np.random.Generator) -> AdjacencyLists:
         many = len(grown.neighbors)
-        return Network.of(own.integers(0, many, (len(grown.edges()), 2)), many)
+        return AdjacencyLists.of(own.integers(0, many, (len(grown.edges()), 2)), many)
 
-    return Example(PublishedNetwork(Network.of(edges, 500), others if private else None))
+    return Example(PublishedNetwork(AdjacencyLists.of(edges, 500), others if private else None))
 
 
 CASES = {

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from adomnia.cli.main import main
-from adomnia.curator.database import Database
+from adomnia.curator.database import PrivateDatabase
 from adomnia.curator.ledger_view import copy_ledger, list_entries, spending, verify_ledger
 from adomnia.errors import BudgetError, LedgerError, PolicyError
 from adomnia.ledger.stores.sqlite_journal import SqliteJournal
@@ -96,7 +96,7 @@ def test_nothing_asked_is_nothing_spent(policy: Policy) -> None:
 
 def test_databases_share_one_budget(policy: Policy) -> None:
     def ask(more: str) -> bool:
-        with Database(policy) as database:
+        with PrivateDatabase(policy) as database:
             try:
                 database.session().ask(f"{COUNT} {more}", epsilon="2/5")
             except BudgetError:
@@ -113,7 +113,7 @@ def test_databases_share_one_budget(policy: Policy) -> None:
 def test_a_copy_holds_the_same_entries(policy: Policy, tmp_path: Path) -> None:
     copy_ledger(policy, tmp_path / "none")
     assert not (tmp_path / "none").exists()
-    with Database(policy) as database:
+    with PrivateDatabase(policy) as database:
         database.session().ask(COUNT, epsilon="1/5")
     copy_ledger(policy, tmp_path / "copy")
     with SqliteJournal(tmp_path / "copy", create=False) as copy:
@@ -153,7 +153,7 @@ def test_an_anchor_is_found_from_where_the_policy_is(
 ) -> None:
     policy = write(f"{url}&anchor=people.anchor")
     monkeypatch.chdir("/")
-    with Database(policy) as database:
+    with PrivateDatabase(policy) as database:
         database.session().ask(COUNT, epsilon="1/5")
     assert (tmp_path / "people.anchor").read_text().split()[0].endswith("2")
     with psycopg.connect(shared().url(), autocommit=True) as connection:

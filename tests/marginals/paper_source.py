@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from adomnia.marginals.paper.bits import Encoding, spell, walsh_hadamard
-from adomnia.marginals.paper.promise import Promise
+from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.schema.sealed import Sealed
@@ -59,11 +59,11 @@ def rows_of(sizes, count, seed=0):
 
 
 def pure(epsilon, relation="unbounded", sensitive=None, **more):
-    return Promise(Loss.pure(Fraction(epsilon)), Neighbors(relation, **more), sensitive)
+    return MarginalPromise(Loss.pure(Fraction(epsilon)), Neighbors(relation, **more), sensitive)
 
 
 def concentrated(rho, relation="unbounded", sensitive=None, **more):
-    return Promise(Loss.concentrated(Fraction(rho)), Neighbors(relation, **more), sensitive)
+    return MarginalPromise(Loss.concentrated(Fraction(rho)), Neighbors(relation, **more), sensitive)
 
 
 def seeded(seed):

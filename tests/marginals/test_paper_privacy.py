@@ -13,7 +13,7 @@ from paper_source import RowsSource, concentrated, pure, rows_of, seeded
 from adomnia.errors import QuestionError
 from adomnia.marginals.paper.bits import Encoding
 from adomnia.marginals.paper.parities import measure_counts, measure_parities
-from adomnia.marginals.paper.promise import Promise, parity_sensitivity
+from adomnia.marginals.paper.promise import MarginalPromise, parity_sensitivity
 from adomnia.marginals.workload import downward_closure
 from adomnia.mechanisms.noise import laplace
 from adomnia.privacy.loss import Loss
@@ -197,9 +197,9 @@ def test_a_promise_that_cannot_be_kept_is_refused():
     with pytest.raises(QuestionError, match="at least one"):
         pure(1, "bounded", sensitive=())
     with pytest.raises(QuestionError, match="epsilon or a rho"):
-        Promise(Loss(), Neighbors())
+        MarginalPromise(Loss(), Neighbors())
     with pytest.raises(QuestionError, match="epsilon or a rho"):
-        Promise(Loss.approximate(Fraction(1), Fraction(1, 10)), Neighbors())
+        MarginalPromise(Loss.approximate(Fraction(1), Fraction(1, 10)), Neighbors())
     source = RowsSource((2,), [[0]])
     with pytest.raises(QuestionError, match="noise would pass"):
         measure_parities(Encoding((2,)), ((0,),), source, pure(Fraction(1, 1 << 50)), seeded(0))

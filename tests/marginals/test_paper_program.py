@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from adomnia.errors import QuestionError
 from adomnia.marginals.paper.bits import Encoding
-from adomnia.marginals.paper.linear_program import Cells, Parities, check_size, closest
+from adomnia.marginals.paper.linear_program import MarginalCells, Parities, check_size, closest
 from adomnia.marginals.workload import downward_closure
 
 TABLES = [
@@ -25,7 +25,7 @@ TABLES = [
 def both(sizes, marginals):
     encoding = Encoding(sizes)
     closure = downward_closure(encoding.places(marginal) for marginal in marginals)
-    return Parities(encoding, closure), Cells(sizes, marginals)
+    return Parities(encoding, closure), MarginalCells(sizes, marginals)
 
 
 def written_out(rows, sizes):

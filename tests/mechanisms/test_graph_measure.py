@@ -21,7 +21,7 @@ from adomnia.mechanisms.graphs.measure import fit_ascending, measure
 from adomnia.mechanisms.graphs.rungs import local_sensitivity, triangle_base
 from adomnia.mechanisms.margins.margin import Noise
 from adomnia.privacy import events
-from adomnia.privacy.graphs import Terms, graph_event
+from adomnia.privacy.graphs import GraphTerms, graph_event
 from adomnia.queries.subgraphs import (
     CumulativeDegrees,
     DegreeHistogram,
@@ -120,7 +120,7 @@ def test_directed_counts():
 @pytest.mark.parametrize("question", QUESTIONS, ids=repr)
 def test_with_hardly_any_noise_the_answer_is_exact(question, neighbors):
     graph = graph_of(NETWORKS["karate"])
-    terms = Terms(neighbors, epsilon=SURE, degree_bound=17)  # the highest degree is 17
+    terms = GraphTerms(neighbors, epsilon=SURE, degree_bound=17)  # the highest degree is 17
     if neighbors == "node" and isinstance(question, DegreeSequence):
         with pytest.raises(QuestionError):
             measure(Sealed(graph), question, terms)
@@ -134,7 +134,7 @@ def test_with_hardly_any_noise_the_answer_is_exact(question, neighbors):
 def test_public_nodes_allow_a_sequence():
     schema = GraphSchema(False, SCHEMA.attributes, public_nodes=True)
     graph = graph_of(NETWORKS["karate"], schema)
-    terms = Terms("node", epsilon=SURE, degree_bound=17)
+    terms = GraphTerms("node", epsilon=SURE, degree_bound=17)
     for question in (DegreeSequence(), NodesByAttribute("club")):
         noisy = measure(Sealed(graph), question, terms)
         assert noisy.values.tolist() == count(graph, question).tolist()
@@ -151,12 +151,15 @@ def test_without_numba_it_says_so(monkeypatch):
 
 def test_the_noise_is_the_event():
     graph = Sealed(graph_of(NETWORKS["karate"]))
-    edge, node = Terms("edge", epsilon=ONE / 2), Terms("node", epsilon=ONE / 2, degree_bound=4)
+    edge, node = (
+        GraphTerms("edge", epsilon=ONE / 2),
+        GraphTerms("node", epsilon=ONE / 2, degree_bound=4),
+    )
     assert measure(graph, Edges(), edge).noise == Noise("laplace", Fraction(2))
     assert measure(graph, Edges(), node).noise == Noise("laplace", Fraction(8))
     assert measure(graph, DegreeHistogram(5), node).event == events.Laplace(ONE / 2, Fraction(9))
     assert measure(graph, Edges(), edge).margin(0.95) == 6
-    gaussian = measure(graph, DegreeHistogram(5), Terms("edge", rho=ONE / 2))
+    gaussian = measure(graph, DegreeHistogram(5), GraphTerms("edge", rho=ONE / 2))
     assert isinstance(gaussian.event, events.Gaussian)
     assert gaussian.noise.kind == "gaussian"
     assert 8 <= gaussian.noise.parameter < 8 + Fraction(1, 10**20)
@@ -166,13 +169,13 @@ def test_the_noise_is_the_event():
 
 
 def test_what_a_ladder_costs():
-    climbed = graph_event(Triangles(), SCHEMA, Terms("edge", epsilon=ONE))
+    climbed = graph_event(Triangles(), SCHEMA, GraphTerms("edge", epsilon=ONE))
     assert events.loss(climbed).epsilon == 1
     assert events.loss(climbed).delta == 0
-    alone = graph_event(Triangles(), SCHEMA, Terms("node", epsilon=ONE, degree_bound=5))
+    alone = graph_event(Triangles(), SCHEMA, GraphTerms("node", epsilon=ONE, degree_bound=5))
     assert alone == events.Exponential(ONE, ONE)
     assert events.from_json(events.to_json(climbed)) == climbed
-    for terms in (Terms("edge", rho=ONE), Terms("edge", epsilon=Fraction(1, 10**6))):
+    for terms in (GraphTerms("edge", rho=ONE), GraphTerms("edge", epsilon=Fraction(1, 10**6))):
         with pytest.raises(QuestionError):
             graph_event(Triangles(), SCHEMA, terms)
 
@@ -180,12 +183,12 @@ def test_what_a_ladder_costs():
 def test_what_cannot_be_promised_is_refused():
     for wrong in ({}, {"epsilon": ONE, "rho": ONE}, {"epsilon": -ONE}, {"rho": Fraction(0)}):
         with pytest.raises(QuestionError):
-            Terms("edge", **wrong)
+            GraphTerms("edge", **wrong)
     with pytest.raises(PolicyError):
-        Terms("vertex", epsilon=ONE)
+        GraphTerms("vertex", epsilon=ONE)
     for bound in (0, -3, 2.5, True):
         with pytest.raises(PolicyError):
-            Terms("node", epsilon=ONE, degree_bound=bound)
+            GraphTerms("node", epsilon=ONE, degree_bound=bound)
     for k in (0, -1, 1.5, True, 1000):
         with pytest.raises(QuestionError):
             Stars(k)
@@ -203,7 +206,7 @@ def test_a_refusal_says_nothing_of_the_data(question):
     said = set()
     for network in (NETWORKS["nothing"], NETWORKS["complete"]):
         with pytest.raises(QuestionError) as caught:
-            measure(Sealed(graph_of(network, schema)), question, Terms("edge", epsilon=ONE))
+            measure(Sealed(graph_of(network, schema)), question, GraphTerms("edge", epsilon=ONE))
         said.add("".join(traceback.format_exception_only(caught.value)))
     assert len(said) == 1
 
@@ -215,7 +218,7 @@ def test_an_empty_graph_is_answered(question, neighbors):
         return
     for nodes in (0, 1, 2):
         graph = graph_of(nx.empty_graph(nodes))
-        terms = Terms(neighbors, epsilon=ONE, degree_bound=1)
+        terms = GraphTerms(neighbors, epsilon=ONE, degree_bound=1)
         noisy = measure(Sealed(graph), question, terms, SeededBits(nodes))
         assert len(noisy.values) == len(labels(question, SCHEMA, nodes))
 
@@ -273,7 +276,7 @@ def test_no_margin_where_nobody_may_know_it():
     noisy = measure(
         Sealed(graph_of(NETWORKS["karate"])),
         Triangles(),
-        Terms("node", epsilon=ONE, degree_bound=20),
+        GraphTerms("node", epsilon=ONE, degree_bound=20),
     )
     assert isinstance(noisy.noise, Ladder)
     assert noisy.margin(0.95) is None
@@ -283,10 +286,12 @@ def test_margins_from_the_smallest_to_the_largest_epsilon():
     graph = Sealed(graph_of(NETWORKS["karate"]))
     for question in (Triangles(), Stars(2), Stars(20)):
         margins = [
-            measure(graph, question, Terms("edge", epsilon=Fraction(e)), SeededBits(5)).margin(0.95)
+            measure(graph, question, GraphTerms("edge", epsilon=Fraction(e)), SeededBits(5)).margin(
+                0.95
+            )
             for e in ("1/1000", "1/10", "1", "10", "1000", str(SURE))
         ]
         assert margins[-1] == margins[-2] == 0
         assert all(one >= other for one, other in itertools.pairwise(margins))
     with pytest.raises(ValueError, match="confidence"):
-        measure(graph, Triangles(), Terms("edge", epsilon=ONE)).margin(1.0)
+        measure(graph, Triangles(), GraphTerms("edge", epsilon=ONE)).margin(1.0)

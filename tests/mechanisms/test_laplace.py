@@ -11,7 +11,7 @@ import pytest
 from seeded import SeededBits
 
 from adomnia.mechanisms.noise import gaussian, laplace
-from adomnia.mechanisms.randomness import Table
+from adomnia.mechanisms.randomness import InversionTable
 
 SAMPLERS = [laplace.sample, gaussian.sample]
 
@@ -74,7 +74,7 @@ def test_different_draws_of_the_system_differ():
 def far(index):
     """A table that always answers `index`."""
 
-    class Far(Table):
+    class Far(InversionTable):
         def __init__(self) -> None:
             pass
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from seeded import DictatedBits, SeededBits
 
-from adomnia.mechanisms.randomness import POOL, SYSTEM, SystemBits, Table, narrow, resolve
+from adomnia.mechanisms.randomness import POOL, SYSTEM, InversionTable, SystemBits, narrow, resolve
 
 
 def thirds(precision):
@@ -95,7 +95,7 @@ def test_a_tie_can_last():
 
 def test_tables_settle_ties_too():
     third = (1 << 64) // 3
-    table = Table(thirds)
+    table = InversionTable(thirds)
     for more, outcome in ((0, 0), ((1 << 64) - 1, 1)):
         bits = DictatedBits(third >> 48, (third << 16) & ((1 << 64) - 1), more)
         assert table.draw(1, bits).tolist() == [outcome]
@@ -103,7 +103,7 @@ def test_tables_settle_ties_too():
 
 
 def test_a_binary_boundary_belongs_to_the_upper_outcome():
-    table = Table(halves)
+    table = InversionTable(halves)
     assert table.draw(1, DictatedBits(1 << 15, 0)).tolist() == [1]
     assert table.draw(1, DictatedBits((1 << 15) - 1, (1 << 64) - 1)).tolist() == [0]
 
@@ -112,13 +112,13 @@ def test_an_endless_law_is_followed_past_the_table():
     top = (1 << 64) - 1
     beyond = resolve(endless, top, 64, DictatedBits(top, top, 1))
     assert beyond == 192, "192 ones, then zeros: outcome k has k leading ones"
-    found = Table(endless).draw(100_000, SeededBits(8))
+    found = InversionTable(endless).draw(100_000, SeededBits(8))
     assert abs(np.mean(found == 0) - 0.5) < 0.01
     assert abs(np.mean(found == 3) - 1 / 16) < 0.005
 
 
 def test_table_and_resolve_agree_on_every_first_word():
-    table, bits = Table(thirds), SeededBits(9)
+    table, bits = InversionTable(thirds), SeededBits(9)
     for word in bits.words(300).tolist():
         drawn = DictatedBits(word >> 48, (word << 16) & ((1 << 64) - 1))
         assert table.draw(1, drawn)[0] == resolve(thirds, word, 64, drawn)

@@ -11,9 +11,9 @@ import pytest
 from pyarrow import csv
 
 import adomnia
-from adomnia.audit import Finding, Terms
+from adomnia.audit import DisclosureTerms, Finding
 from adomnia.cli.census import census_rows
-from adomnia.curator.database import Database as Curated
+from adomnia.curator.database import PrivateDatabase
 from adomnia.errors import NotAllowedError, QuestionError
 from adomnia.review.audit import STEPS
 from adomnia.review.database import Database
@@ -53,7 +53,7 @@ def spent(database) -> str:
 
 def test_what_is_opened_is_the_curators(database):
     assert type(database) is Database is adomnia.Database
-    assert isinstance(database, Curated)
+    assert isinstance(database, PrivateDatabase)
 
 
 def test_a_whole_audit_is_a_value(database):
@@ -102,7 +102,9 @@ def test_disclosures_are_counted_at_each_epsilon(database):
     many, few = report.readings["pair"]
     assert many.disclosures > few.disclosures
     assert not many.found
-    assert report.terms == Terms(tau=0.3, kj=Fraction(3), neighbors="unbounded", reading="both")
+    assert report.terms == DisclosureTerms(
+        tau=0.3, kj=Fraction(3), neighbors="unbounded", reading="both"
+    )
     assert database.disclosures(epsilons=["10"], names=True).readings["pair"][0].found
     with pytest.raises(QuestionError, match="both public and sensitive"):
         database.disclosures(public=["sex", "education"], sensitive="sex")

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 from adomnia.cli.main import main
-from adomnia.curator.database import Database, open_database
+from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.server.accounts import Accounts, open_accounts
 from adomnia.server.login_limits import LoginLimits
 from adomnia.server.serve import Addresses, Where, opened
@@ -58,7 +58,7 @@ class Lodge:
     """A database with three accounts: alice and bob ask, carol is the curator."""
 
     policy: Path
-    database: Database
+    database: PrivateDatabase
     accounts: Accounts
 
     def service(self, limits: LoginLimits | None = None) -> Service:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adomnia.audit.correlation.discriminant import discriminant, free_lunch_bound, game
     from adomnia.audit.correlation.questionnaire import QUESTIONS, Advice, Answers, advise
     from adomnia.audit.disclosure.closeness import closeness_probability, integer_closeness
-    from adomnia.audit.disclosure.disclosure import DisclosureReport, Terms, disclosures
+    from adomnia.audit.disclosure.disclosure import DisclosureReport, DisclosureTerms, disclosures
     from adomnia.audit.exact_releases.attacks import ExactReleases, PriorLeak
     from adomnia.audit.exact_releases.prior_leak import chain_leak, prior_leak
     from adomnia.audit.finding import Finding, Rate
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
         TwoFiles,
         Uniqueness,
     )
-    from adomnia.audit.linkage.equivalence_classes import Release
+    from adomnia.audit.linkage.equivalence_classes import PublishedFile
     from adomnia.audit.linkage.intersection import intersection
     from adomnia.audit.linkage.linkage import Shared, link_exactly, link_probably
     from adomnia.audit.linkage.scoreboard import Hunt, Ratings, scoreboard, scoreboard_curve
     from adomnia.audit.linkage.uniqueness import anonymity, uniqueness
     from adomnia.audit.networks.active_attack import (
-        Accounts,
         Coalition,
+        PlantedAccounts,
         active_attack,
         passive_attack,
     )
     from adomnia.audit.networks.attacks import NetworkAttack, PublishedNetwork
     from adomnia.audit.networks.influence import InfluenceReport, influence
-    from adomnia.audit.networks.pattern import Network
+    from adomnia.audit.networks.pattern import AdjacencyLists
     from adomnia.audit.reconstruction.attacks import (
         Averaging,
         CountOracle,
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from adomnia.audit.reconstruction.decoding import Channel, LinearAnswers, decode, decoding_curve
     from adomnia.audit.reconstruction.hadamard import hadamard
     from adomnia.audit.reconstruction.microdata import microdata
-    from adomnia.audit.reconstruction.noisy_tables import Noisy, best_guess
-    from adomnia.audit.reconstruction.published_statistics import Cells, Count, Mean, Median
+    from adomnia.audit.reconstruction.noisy_tables import NoisyMarginal, best_guess
+    from adomnia.audit.reconstruction.published_statistics import CellLayout, Count, Mean, Median
     from adomnia.audit.reconstruction.reconstruct import ceiling, figures, reconstruct
     from adomnia.audit.reconstruction.subset_sums import subset_sums, subset_sums_curve
     from adomnia.audit.reconstruction.table_files import PublishedTables
@@ -74,29 +74,29 @@ _MEMBERS = {
     "correlation.discriminant": "discriminant free_lunch_bound game",
     "correlation.questionnaire": "QUESTIONS Advice Answers advise",
     "disclosure.closeness": "closeness_probability integer_closeness",
-    "disclosure.disclosure": "DisclosureReport Terms disclosures",
+    "disclosure.disclosure": "DisclosureReport DisclosureTerms disclosures",
     "exact_releases.attacks": "ExactReleases PriorLeak",
     "exact_releases.prior_leak": "chain_leak prior_leak",
     "finding": "Finding Rate",
     "interval": "wilson",
     "linkage.attacks": "Intersection Linkage RatingsAttack TwoFiles Uniqueness",
-    "linkage.equivalence_classes": "Release",
+    "linkage.equivalence_classes": "PublishedFile",
     "linkage.intersection": "intersection",
     "linkage.linkage": "Shared link_exactly link_probably",
     "linkage.scoreboard": "Hunt Ratings scoreboard scoreboard_curve",
     "linkage.uniqueness": "anonymity uniqueness",
-    "networks.active_attack": "Accounts Coalition active_attack passive_attack",
+    "networks.active_attack": "PlantedAccounts Coalition active_attack passive_attack",
     "networks.attacks": "NetworkAttack PublishedNetwork",
     "networks.influence": "InfluenceReport influence",
-    "networks.pattern": "Network",
+    "networks.pattern": "AdjacencyLists",
     "reconstruction.attacks": "Averaging CountOracle Decoding Microdata Reconstruct "
     "SumOracle Tracker",
     "reconstruction.averaging": "averaging repeats_needed",
     "reconstruction.decoding": "Channel LinearAnswers decode decoding_curve",
     "reconstruction.hadamard": "hadamard",
     "reconstruction.microdata": "microdata",
-    "reconstruction.noisy_tables": "Noisy best_guess",
-    "reconstruction.published_statistics": "Cells Count Mean Median",
+    "reconstruction.noisy_tables": "NoisyMarginal best_guess",
+    "reconstruction.published_statistics": "CellLayout Count Mean Median",
     "reconstruction.reconstruct": "ceiling figures reconstruct",
     "reconstruction.subset_sums": "subset_sums subset_sums_curve",
     "reconstruction.table_files": "PublishedTables",
@@ -111,13 +111,13 @@ __all__ = [
     "BROKEN_MECHANISMS",
     "QUESTIONS",
     "REFERENCE_MECHANISMS",
-    "Accounts",
+    "AdjacencyLists",
     "Advice",
     "Answers",
     "Attack",
     "AuditTarget",
     "Averaging",
-    "Cells",
+    "CellLayout",
     "Chain",
     "Channel",
     "CheckedOptions",
@@ -126,6 +126,7 @@ __all__ = [
     "CountOracle",
     "Decoding",
     "DisclosureReport",
+    "DisclosureTerms",
     "ExactReleases",
     "Finding",
     "Groups",
@@ -137,21 +138,20 @@ __all__ = [
     "Mean",
     "Median",
     "Microdata",
-    "Network",
     "NetworkAttack",
-    "Noisy",
+    "NoisyMarginal",
     "Option",
+    "PlantedAccounts",
     "PriorLeak",
+    "PublishedFile",
     "PublishedNetwork",
     "PublishedTables",
     "Rate",
     "Ratings",
     "RatingsAttack",
     "Reconstruct",
-    "Release",
     "Shared",
     "SumOracle",
-    "Terms",
     "Tracker",
     "TwoFiles",
     "Uniqueness",

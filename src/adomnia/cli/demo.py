@@ -18,7 +18,7 @@ from adomnia.cli.budget import HEADINGS, rows
 from adomnia.cli.census import write_census
 from adomnia.cli.init import save
 from adomnia.cli.ways import MISSING, Ways, prepare_ways, serve_ways
-from adomnia.curator.database import Database, open_database
+from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
 from adomnia.review.draft import Draft, Wish, confirmed, draft
@@ -140,7 +140,9 @@ def _folder(name: str | None) -> Path:
     return folder
 
 
-def _document(database: Database, ways: Ways | None, file: Path, count: int) -> dict[str, Any]:
+def _document(
+    database: PrivateDatabase, ways: Ways | None, file: Path, count: int
+) -> dict[str, Any]:
     session = database.session()
     asked = [
         {"about": telling.about, "sql": telling.sql, "epsilon": telling.epsilon,
@@ -158,7 +160,7 @@ def _document(database: Database, ways: Ways | None, file: Path, count: int) -> 
     }
 
 
-def _tour(database: Database, made: Draft, file: Path, count: int) -> None:
+def _tour(database: PrivateDatabase, made: Draft, file: Path, count: int) -> None:
     screen = terminal.console()
     for text in _opening(made, file, count):
         screen.print(text)

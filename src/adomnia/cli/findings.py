@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from adomnia.cli import options
-from adomnia.curator.database import Database, open_database
+from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.policy.policy import read_policy
 from adomnia.present import formatting, terminal
 from adomnia.present.findings import success_text
@@ -34,7 +34,7 @@ def asking(verb: options.Verb) -> options.Verb:
 
 
 @contextmanager
-def attacked(policy: str, spend: bool) -> Iterator[Database]:
+def attacked(policy: str, spend: bool) -> Iterator[PrivateDatabase]:
     """The database that is asked: a rehearsal, or the real one where it may be spent."""
     opened = open_database(policy) if spend else rehearsal(read_policy(policy))
     with opened as database:

@@ -10,7 +10,7 @@ import click
 from adomnia.cli import options
 from adomnia.errors import PolicyError
 from adomnia.present import formatting, terminal
-from adomnia.review.draft import Column, Draft, Wish, draft
+from adomnia.review.draft import Draft, DraftColumn, Wish, draft
 
 __all__ = ["init", "save"]
 
@@ -87,7 +87,7 @@ def _print(made: Draft, out: str) -> None:
     screen.print(f'  adomnia ask "SELECT COUNT(*) FROM {made.table}" --epsilon 0.1{beside}')  # noqa: S608 (shown, not run)
 
 
-def _domain(column: Column) -> str:
+def _domain(column: DraftColumn) -> str:
     lines = [part.partition("    #")[0] for part in column.lines]
     return (
         formatting.one_line(", ".join(lines), 70)
@@ -96,7 +96,7 @@ def _domain(column: Column) -> str:
     )
 
 
-def _state(column: Column) -> str:
+def _state(column: DraftColumn) -> str:
     if column.taken:
         return "taken from the data: confirm"
     return "" if column.lines else "undeclared"

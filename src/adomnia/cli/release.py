@@ -10,7 +10,7 @@ import click
 
 from adomnia.cli import options
 from adomnia.curator.database import open_database
-from adomnia.curator.releases.release import CONSISTENT, METHODS, Publication, ReleasePlan, named
+from adomnia.curator.releases.release import CONSISTENT, METHODS, Release, ReleasePlan, named
 from adomnia.curator.releases.release_folder import refuse_taken, write_folder
 from adomnia.errors import QuestionError
 from adomnia.present import formatting, terminal
@@ -140,7 +140,7 @@ def _print_plan(planned: ReleasePlan, form: str) -> None:
     screen.print("nothing was spent")
 
 
-def _print_made(made: Publication, out: str, form: str) -> None:
+def _print_made(made: Release, out: str, form: str) -> None:
     workload = made.prospect.workload
     if form == "json":
         facts = {"folder": out, "receipt": made.receipt, "marginals": len(workload.marginals)}

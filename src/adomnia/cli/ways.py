@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from adomnia.cli.serve import ways_in
-from adomnia.curator.database import Database
+from adomnia.curator.database import PrivateDatabase
 
 if TYPE_CHECKING:
     from adomnia.server.serve import Addresses
@@ -59,7 +59,7 @@ class Ways:
         return {"command": command, "psql": psql, "curl": curl, "web": web, **login}
 
 
-def prepare_ways(database: Database) -> Ways | None:
+def prepare_ways(database: PrivateDatabase) -> Ways | None:
     """Make an account for the demo; None where what serving needs is not installed."""
     try:
         from adomnia.server.accounts import open_accounts  # noqa: PLC0415 (an extra, and slow)
@@ -73,7 +73,7 @@ def prepare_ways(database: Database) -> Ways | None:
     return Ways(Addresses(host, http, pg), database.policy.table, secret)
 
 
-def serve_ways(database: Database, ways: Ways) -> None:
+def serve_ways(database: PrivateDatabase, ways: Ways) -> None:
     """Open the doors until Ctrl-C, and say so once they are."""
     from adomnia.server.serve import Where, run  # noqa: PLC0415 (an extra, and slow)
 

@@ -28,13 +28,13 @@ from adomnia.queries.question import Question
 from adomnia.schema.table import Table
 
 if TYPE_CHECKING:
-    from adomnia.curator.releases.release import Progress, Publication, ReleasePlan
+    from adomnia.curator.releases.release import Progress, Release, ReleasePlan
     from adomnia.priors.solver.system import System
 
-__all__ = ["CURATOR", "Database", "confirmed_policy", "open_database"]
+__all__ = ["CURATOR", "PrivateDatabase", "confirmed_policy", "open_database"]
 
 
-class Database(Closing):
+class PrivateDatabase(Closing):
     """Sensitive data behind its promise. Close it, or use it in a `with` statement."""
 
     def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
@@ -87,7 +87,7 @@ class Database(Closing):
 
     def release(
         self, planned: ReleasePlan, *, analyst: str | None = None, progress: Progress | None = None
-    ) -> Publication:
+    ) -> Release:
         """Pay for a planned release, measure once, and make tables that agree with each other."""
         from adomnia.curator.releases.release import publish  # noqa: PLC0415 (slow to import)
 
@@ -175,14 +175,14 @@ class Database(Closing):
 
 def open_database(
     policy: str | Path = "adomnia.toml", *, accept: bool = False, source: Any = None
-) -> Database:
+) -> PrivateDatabase:
     """The database that a policy file describes.
 
     With `accept`, exact releases that the policy declares are registered even where what was
     answered before then costs more than the budget. A `source` that is handed in (a path, an
     address, a session or DataFrame of PySpark) is read in the place of the policy's.
     """
-    return Database(confirmed_policy(policy), accept, source)
+    return PrivateDatabase(confirmed_policy(policy), accept, source)
 
 
 def confirmed_policy(policy: str | Path) -> Policy:

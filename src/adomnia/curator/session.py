@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from adomnia.curator import selections
 from adomnia.curator.access import confidence_of
-from adomnia.curator.answers.answer import Answer, Table, tabulate
+from adomnia.curator.answers.answer import Answer, AnswerTable, tabulate
 from adomnia.curator.answers.answer_shape import Described, describe, without_data
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
 from adomnia.curator.independence import Independence, examine
@@ -224,13 +224,13 @@ class Session:
         granted: Granted,
         notes: tuple[str, ...],
     ) -> Answer:
-        table: Table = tabulate(plan, found, confidence, self._backend.table.attributes)
+        table: AnswerTable = tabulate(plan, found, confidence, self._backend.table.attributes)
         cost = Free() if granted.repeated or REUSED in notes else plan.event
         return _told(table, confidence, cost, granted, notes)
 
 
 def _told(
-    table: Table, confidence: float, cost: Event, granted: Granted, notes: tuple[str, ...]
+    table: AnswerTable, confidence: float, cost: Event, granted: Granted, notes: tuple[str, ...]
 ) -> Answer:
     return Answer(
         table.columns,

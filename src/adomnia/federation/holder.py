@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from adomnia.curator import holder_share
-from adomnia.curator.database import Database
+from adomnia.curator.database import PrivateDatabase
 from adomnia.curator.planning.plan import Plan
 from adomnia.curator.session import Session
 from adomnia.errors import AdomniaError, MachineryError, NotAllowedError, QuestionError
@@ -82,7 +82,7 @@ class Holder:
 
     def __init__(
         self,
-        database: Database,
+        database: PrivateDatabase,
         me: Party,
         peers: Iterable[Peer],
         askers: Iterable[Peer],

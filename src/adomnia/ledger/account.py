@@ -16,7 +16,7 @@ from adomnia.ledger.entry import FORMAT, ROOT, Entry, Row, heads, short
 from adomnia.ledger.terms import Amounts, read_loss
 from adomnia.privacy.loss import Loss
 
-__all__ = ["RELEASED", "Account", "Use", "promise_kind"]
+__all__ = ["RELEASED", "Account", "PaidUse", "promise_kind"]
 
 GRID = 10**150
 RELEASED = "release:"
@@ -26,7 +26,7 @@ Head = Mapping[str, Any]
 
 
 @dataclass(slots=True)
-class Use:
+class PaidUse:
     """What the head of a reservation says, and where its answer is (0 where there is none)."""
 
     receipt: str
@@ -44,10 +44,10 @@ class Use:
 class _Index:
     """Where things are in the journal. It only grows, so snapshots share it."""
 
-    keys: dict[tuple[str, str], list[Use]] = field(default_factory=dict)
-    uses: dict[str, Use] = field(default_factory=dict)
-    answered: dict[str, list[Use]] = field(default_factory=dict)
-    measured: dict[tuple[str | None, str], list[Use]] = field(default_factory=dict)
+    keys: dict[tuple[str, str], list[PaidUse]] = field(default_factory=dict)
+    uses: dict[str, PaidUse] = field(default_factory=dict)
+    answered: dict[str, list[PaidUse]] = field(default_factory=dict)
+    measured: dict[tuple[str | None, str], list[PaidUse]] = field(default_factory=dict)
     prices: dict[str, list[tuple[int, Loss]]] = field(default_factory=dict)
 
 
@@ -65,7 +65,7 @@ class Account:
         self._total = Loss()
         self._analysts: dict[str, Loss] = {}
         self._sessions: dict[str, Loss] = {}
-        self._waiting: dict[tuple[str, str | None, int], tuple[Use, Loss, int]] = {}
+        self._waiting: dict[tuple[str, str | None, int], tuple[PaidUse, Loss, int]] = {}
         self._repriced = False
         self._priors: tuple[Head, ...] = ()
         self._promises: frozenset[str | None] = frozenset()
@@ -111,17 +111,17 @@ class Account:
         """
         return self._budgets
 
-    def uses(self) -> Iterator[tuple[str, Use]]:
+    def uses(self) -> Iterator[tuple[str, PaidUse]]:
         """(receipt, what its head says) of every use so far."""
         for use in islice(list(self._index.uses.values()), self.count):
             yield use.receipt, use
 
-    def use(self, receipt: str) -> Use | None:
+    def use(self, receipt: str) -> PaidUse | None:
         """The use with this receipt."""
         use = self._index.uses.get(receipt)
         return use if use is not None and use.number <= self.number else None
 
-    def find(self, analyst: str, key: str | None) -> Use | None:
+    def find(self, analyst: str, key: str | None) -> PaidUse | None:
         """The use under this key: the first that was answered, otherwise the latest.
 
         The first answered one, because its answer may have been seen: a repeated request must
@@ -211,7 +211,7 @@ class Account:
 
     def _reserved(self, number: int, head: Head, digest: bytes) -> None:
         analyst, key, promise = head["analyst"], head.get("key"), head.get("promise")
-        use = Use(
+        use = PaidUse(
             short(digest),
             number,
             analyst,
@@ -270,7 +270,7 @@ class Account:
             budgets[head["name"]] = dict(head["new"])
         self._budgets = budgets
 
-    def _charge(self, use: Use, loss: Loss) -> None:
+    def _charge(self, use: PaidUse, loss: Loss) -> None:
         """Note a loss; equal ones of one analyst and session are added up at once, later."""
         place = (use.analyst, use.session, id(loss))
         times = self._waiting[place][2] if place in self._waiting else 0

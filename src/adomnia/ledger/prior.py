@@ -16,7 +16,7 @@ from adomnia.privacy import events
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss
 
-__all__ = ["Price", "Registered", "register"]
+__all__ = ["AlreadyPriced", "Price", "Registered", "register"]
 
 TRIES = 20
 
@@ -32,6 +32,10 @@ class Registered:
     after: Loss
     repriced: int
     accepted: bool
+
+
+class AlreadyPriced(Exception):
+    """Raised by a `price`: somebody else has priced everything by this promise meanwhile."""
 
 
 def register(

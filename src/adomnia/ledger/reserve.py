@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from adomnia.errors import BudgetError, LedgerError, MachineryError, ReusedKeyError
-from adomnia.ledger.account import Account, Use, promise_kind
+from adomnia.ledger.account import Account, PaidUse, promise_kind
 from adomnia.ledger.entry import Record, canonical, receipt
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.statement import kept, without_comments
@@ -102,7 +102,7 @@ def reserve(journal: Journal, reservation: Reservation, budgets: Budgets) -> Gra
     for _, budget, _ in _bound(Account(), reservation, budgets):
         budget.allows(loss)  # the accountant takes a second to load: before, not under, the lock
     record = _record(reservation, loss)
-    known: list[Use] = []
+    known: list[PaidUse] = []
     after: dict[str, Mapping[str, Fraction]] = {}
 
     def decide(account: Account) -> Sequence[Record]:
@@ -225,7 +225,7 @@ def _request(reservation: Reservation) -> str | None:
     return sha256(said.encode()).hexdigest()[:32]
 
 
-def _repeated(account: Account, reservation: Reservation) -> list[Use]:
+def _repeated(account: Account, reservation: Reservation) -> list[PaidUse]:
     """The earlier request with the same key, if it was answered."""
     use = account.find(reservation.analyst, reservation.key)
     if use is None:

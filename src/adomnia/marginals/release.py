@@ -15,7 +15,7 @@ from adomnia.errors import QuestionError
 from adomnia.marginals.core import estimate
 from adomnia.marginals.core.basis import closure, grouped
 from adomnia.marginals.core.cost import (
-    Part,
+    SubsetShares,
     gaussian_factor,
     laplace_factor,
     total_is_public,
@@ -24,7 +24,7 @@ from adomnia.marginals.core.cost import (
 from adomnia.marginals.core.estimate import Residuals
 from adomnia.marginals.core.fit import MOST_CELLS, entropic_table, refined
 from adomnia.marginals.core.margins import cell_margins, gaussian_margins, laplace_margins
-from adomnia.marginals.core.measure import Noisy, Strategy, Tables, expected, take
+from adomnia.marginals.core.measure import MarginalStrategy, NoisySubsets, Tables, expected, take
 from adomnia.marginals.core.microdata import SWEEPS, Aim, Records, descend, spread_out, tabulate
 from adomnia.marginals.core.planner import Objective, Spread, residual_parts, variances_of
 from adomnia.marginals.core.records import Forbidden, fit_records
@@ -36,7 +36,7 @@ from adomnia.privacy.events import Event, Gaussian, Laplace
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 
-__all__ = ["Plan", "Release", "plan", "refuse_records", "release"]
+__all__ = ["MarginalPlan", "ReleasedMarginals", "plan", "refuse_records", "release"]
 
 MOST_VALUES = 1 << 27
 """The largest microdata: rows times attributes. Noise of a tiny epsilon would ask for more."""
@@ -46,12 +46,12 @@ Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class MarginalPlan:
     """What will be measured, what it costs, and how exact it will be; made of public facts only."""
 
     workload: Workload
     neighbors: Neighbors
-    strategy: Strategy
+    strategy: MarginalStrategy
     event: Event
     blocks: Sequence[Spread]
     spreads: Sequence[Spread]
@@ -83,7 +83,7 @@ class Plan:
         return self._known[confidence]
 
 
-def refuse_records(plan: Plan) -> None:
+def refuse_records(plan: MarginalPlan) -> None:
     """Refuse, before anything is paid, microdata that the noise of their number would fill."""
     total = next(block for block in plan.blocks if not block.group.shape)
     noise = 4 * float(total.values[0]) ** 0.5  # hardly ever more
@@ -95,7 +95,7 @@ def refuse_records(plan: Plan) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class ReleasedMarginals:
     """What is published; empty fields were not asked for.
 
     `marginals` are tabulated from `microdata`: whole numbers, none negative, all in agreement.
@@ -103,7 +103,7 @@ class Release:
     be negative. `margins` belong to `marginals`, `unbiased_margins` to each unbiased table.
     """
 
-    plan: Plan
+    plan: MarginalPlan
     confidence: float
     unbiased: dict[Subset, NDArray[Any]]
     unbiased_margins: dict[Subset, float]
@@ -117,13 +117,13 @@ def plan(
     loss: Loss,
     neighbors: Neighbors | None = None,
     objective: Objective = "mean",
-) -> Plan:
+) -> MarginalPlan:
     """The best known measurements for this loss; reads no data and spends nothing."""
     neighbors = neighbors or Neighbors()
     if loss.rho and not loss.epsilon and not loss.delta:
         parts = tuple(residual_parts(workload, "gaussian", objective, total_is_public(neighbors)))
         factor = gaussian_factor(parts, workload.sizes, neighbors)
-        strategy = Strategy("residual", "gaussian", parts, factor, loss.rho)
+        strategy = MarginalStrategy("residual", "gaussian", parts, factor, loss.rho)
         return _planned(workload, neighbors, strategy, Gaussian(loss.rho, Fraction(1)))
     if not loss.epsilon or loss.rho or loss.delta:
         raise QuestionError(
@@ -139,36 +139,40 @@ def plan(
 
 def _pure(
     workload: Workload, epsilon: Fraction, objective: Objective, neighbors: Neighbors
-) -> list[Strategy]:
+) -> list[MarginalStrategy]:
     """The strategies that are compared under pure epsilon."""
     found = [
-        Strategy("views", "laplace", parts, views_factor(parts, neighbors), epsilon)
+        MarginalStrategy("views", "laplace", parts, views_factor(parts, neighbors), epsilon)
         for parts in view_parts(workload)
     ]
     if all(size <= 2 for size in workload.sizes):
         parts = tuple(residual_parts(workload, "laplace", objective, total_is_public(neighbors)))
-        found.append(Strategy("residual", "laplace", parts, laplace_factor(neighbors), epsilon))
+        found.append(
+            MarginalStrategy("residual", "laplace", parts, laplace_factor(neighbors), epsilon)
+        )
     return found
 
 
-def _planned(workload: Workload, neighbors: Neighbors, strategy: Strategy, event: Event) -> Plan:
+def _planned(
+    workload: Workload, neighbors: Neighbors, strategy: MarginalStrategy, event: Event
+) -> MarginalPlan:
     if strategy.method == "residual":
         blocks = [Spread(part.group, _variances(strategy, part)) for part in strategy.parts]
     else:
         blocks = _from_views(workload, strategy, total_is_public(neighbors))
     groups = [block.group for block in blocks]
     spreads = variances_of(workload, groups, [block.values for block in blocks])
-    return Plan(workload, neighbors, strategy, event, blocks, spreads)
+    return MarginalPlan(workload, neighbors, strategy, event, blocks, spreads)
 
 
-def _variances(strategy: Strategy, part: Part) -> NDArray[np.float64]:
+def _variances(strategy: MarginalStrategy, part: SubsetShares) -> NDArray[np.float64]:
     shares, where = np.unique(part.shares, return_inverse=True)
     known = np.array([expected(strategy, part.group.shape, int(share)) for share in shares])
     found: NDArray[np.float64] = known[where]
     return found
 
 
-def _from_views(workload: Workload, strategy: Strategy, public: bool) -> list[Spread]:
+def _from_views(workload: Workload, strategy: MarginalStrategy, public: bool) -> list[Spread]:
     """The blocks of the workload, and the variance that the views leave in each."""
     blocks = closure(grouped(workload.marginals, workload.sizes), workload.sizes)
     view, block, rest = incidence(workload, [part.group for part in strategy.parts], blocks)
@@ -181,7 +185,7 @@ def _from_views(workload: Workload, strategy: Strategy, public: bool) -> list[Sp
     return [Spread(block, values) for block, values in zip(blocks, variances, strict=True)]
 
 
-def _judged(one: Plan, objective: Objective) -> float:
+def _judged(one: MarginalPlan, objective: Objective) -> float:
     values = [spread.values for spread in one.spreads]
     if objective == "max":
         return max(float(part.max()) for part in values)
@@ -192,7 +196,7 @@ def _judged(one: Plan, objective: Objective) -> float:
 
 
 def release(  # noqa: PLR0913
-    plan: Plan,
+    plan: MarginalPlan,
     tables: Tables,
     bits: Bits = SYSTEM,
     progress: Progress | None = None,
@@ -200,7 +204,7 @@ def release(  # noqa: PLR0913
     microdata: bool = True,
     forbidden: Forbidden | None = None,
     confidence: float = 0.95,
-) -> Release:
+) -> ReleasedMarginals:
     """The tables measured once, and everything that follows from the noisy values."""
     say = progress or (lambda _step, _done: None)
     say("measure", 0.0)
@@ -213,7 +217,7 @@ def release(  # noqa: PLR0913
     widths = plan.margins(confidence)
     if not microdata:
         say("done", 1.0)
-        return Release(plan, confidence, unbiased, widths)
+        return ReleasedMarginals(plan, confidence, unbiased, widths)
     say("fit", 0.0)
     records = _records(plan, residuals, bits, forbidden or {})
     say("tabulate", 0.0)
@@ -224,10 +228,10 @@ def release(  # noqa: PLR0913
         for subset, counts in marginals.items()
     }
     say("done", 1.0)
-    return Release(plan, confidence, unbiased, widths, records, marginals, margins)
+    return ReleasedMarginals(plan, confidence, unbiased, widths, records, marginals, margins)
 
 
-def _public_rows(plan: Plan, tables: Tables, bits: Bits) -> int | None:
+def _public_rows(plan: MarginalPlan, tables: Tables, bits: Bits) -> int | None:
     """The number of rows where all neighbours share it; None where it is not public."""
     if not total_is_public(plan.neighbors):
         return None
@@ -235,13 +239,13 @@ def _public_rows(plan: Plan, tables: Tables, bits: Bits) -> int | None:
     return int(measure([exact], bits)[0].reshape(-1)[0])
 
 
-def _residuals(plan: Plan, measured: list[Noisy], rows: int | None) -> Residuals:
+def _residuals(plan: MarginalPlan, measured: list[NoisySubsets], rows: int | None) -> Residuals:
     if plan.strategy.method == "residual":
         return Residuals(plan.workload.sizes, tuple(measured))
     return estimate.combine(measured, plan.workload, rows)
 
 
-def _widths(plan: Plan, confidence: float) -> dict[Subset, float]:
+def _widths(plan: MarginalPlan, confidence: float) -> dict[Subset, float]:
     """The unbiased margin of each marginal."""
     strategy = plan.strategy
     if strategy.kind == "laplace":
@@ -258,7 +262,7 @@ def _widths(plan: Plan, confidence: float) -> dict[Subset, float]:
     return widths
 
 
-def _records(plan: Plan, residuals: Residuals, bits: Bits, forbidden: Forbidden) -> Records:
+def _records(plan: MarginalPlan, residuals: Residuals, bits: Bits, forbidden: Forbidden) -> Records:
     """Whole records near the measurements; what is random here protects nobody."""
     chance = np.random.default_rng(bits.integer(64))
     sizes = residuals.sizes

@@ -2,7 +2,7 @@
 
 Every random bit of the package comes from `SYSTEM`, the operating system's generator; tests hand
 in another `Bits`. `resolve` turns bits into an outcome of given weights without any rounding, and
-`Table` does the same for a million draws at a time.
+`InversionTable` does the same for a million draws at a time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,16 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["SYSTEM", "Bits", "Interval", "SystemBits", "Table", "Weights", "narrow", "resolve"]
+__all__ = [
+    "SYSTEM",
+    "Bits",
+    "Interval",
+    "InversionTable",
+    "SystemBits",
+    "Weights",
+    "narrow",
+    "resolve",
+]
 
 Interval = tuple[int, int]
 """Two integers around a real number times a power of two."""
@@ -128,7 +137,7 @@ def _totals(intervals: list[Interval], omitted: int) -> Interval:
     return sum(low for low, _ in intervals), sum(high for _, high in intervals) + omitted
 
 
-class Table:
+class InversionTable:
     """Exact draws from fixed weights, by inversion of 64-bit thresholds.
 
     Sixteen bits decide most draws through `guide`; 48 more decide all but about one in 2^60; the

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from adomnia.curator.releases.release import Publication, named
+from adomnia.curator.releases.release import Release, named
 from adomnia.marginals.workload import Subset
 from adomnia.present.drawing.bars import Bar, bar_chart
 from adomnia.present.formatting import label, margin, margin_size, symbol_amounts, value
@@ -31,7 +31,7 @@ class _TableView:
     more: int
 
 
-def release_page(publication: Publication) -> str:
+def release_page(publication: Release) -> str:
     """The HTML of a release."""
     workload = publication.prospect.workload
     shown = sorted(workload.marginals, key=lambda subset: (len(subset), subset))[:MOST_TABLES]
@@ -49,7 +49,7 @@ def release_page(publication: Publication) -> str:
     return render("release.html", facts)
 
 
-def _table(publication: Publication, subset: Subset) -> _TableView:
+def _table(publication: Release, subset: Subset) -> _TableView:
     workload = publication.prospect.workload
     names = [workload.names[number] for number in subset]
     counts = publication.tables[subset].reshape(-1).tolist()

@@ -107,12 +107,12 @@ class Budget:
     def _plain(self, total: Loss) -> bool:
         return total.rho == 0 and total.epsilon <= (self.epsilon or ZERO)
 
-    def _lines(self) -> tuple[_Line, ...]:
+    def _lines(self) -> tuple[_RenyiOrder, ...]:
         return _lines(self.epsilon or ZERO, (self.delta or ZERO) * HALF)
 
 
 @dataclass(frozen=True)
-class _Line:
+class _RenyiOrder:
     """Rényi loss at one order, and what its conversion to epsilon adds."""
 
     order: Fraction
@@ -150,7 +150,7 @@ def convert(rho: Fraction, delta: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=256)
-def _lines(epsilon: Fraction, delta: Fraction) -> tuple[_Line, ...]:
+def _lines(epsilon: Fraction, delta: Fraction) -> tuple[_RenyiOrder, ...]:
     """The orders a budget is held to, with delta shared among them.
 
     The first is the best for spending all of it as zCDP and has half of delta; the others
@@ -163,9 +163,9 @@ def _lines(epsilon: Fraction, delta: Fraction) -> tuple[_Line, ...]:
     return tuple(_line(best * 2**power, share if power else first) for power in range(LINES))
 
 
-def _line(order: float, delta: float) -> _Line:
+def _line(order: float, delta: float) -> _RenyiOrder:
     kept = Fraction(order).limit_denominator(1000)
-    return _Line(kept, _up(1 + _toll(float(kept), delta)) - 1)
+    return _RenyiOrder(kept, _up(1 + _toll(float(kept), delta)) - 1)
 
 
 def _toll(order: float, delta: float) -> float:

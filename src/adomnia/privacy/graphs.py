@@ -30,7 +30,14 @@ from adomnia.queries.subgraphs import (
 )
 from adomnia.schema.graph import GraphSchema
 
-__all__ = ["BASE_SHARE", "GRAPH_RELATIONS", "Terms", "graph_event", "graph_sensitivity", "is_rung"]
+__all__ = [
+    "BASE_SHARE",
+    "GRAPH_RELATIONS",
+    "GraphTerms",
+    "graph_event",
+    "graph_sensitivity",
+    "is_rung",
+]
 
 GRAPH_RELATIONS = ("edge", "node")
 BASE_SHARE = Fraction(1, 5)
@@ -40,7 +47,7 @@ SMALLEST = Fraction(1, 1000)
 
 
 @dataclass(frozen=True)
-class Terms:
+class GraphTerms:
     """What is promised for one question: the relation, the loss, and a public bound of degrees."""
 
     neighbors: str
@@ -179,7 +186,7 @@ def _size(l1: int, l2_squared: int, argument: str) -> Sensitivity:
     return Sensitivity(Fraction(l1), Fraction(l2_squared), True, argument)
 
 
-def graph_event(question: GraphQuestion, schema: GraphSchema, terms: Terms) -> Event:
+def graph_event(question: GraphQuestion, schema: GraphSchema, terms: GraphTerms) -> Event:
     """What asking costs; it depends on nothing in the graph."""
     bound = graph_sensitivity(question, schema, terms.neighbors, terms.degree_bound)
     if is_rung(question, terms.neighbors):
@@ -192,7 +199,7 @@ def graph_event(question: GraphQuestion, schema: GraphSchema, terms: Terms) -> E
     return Laplace(terms.epsilon, bound.l1)
 
 
-def _rung_event(terms: Terms) -> Event:
+def _rung_event(terms: GraphTerms) -> Event:
     """One choice among candidates and, where it bounds the rungs, a noisy number for the margin."""
     if terms.epsilon is None:
         raise QuestionError("this is answered by the exponential mechanism", "give an epsilon")

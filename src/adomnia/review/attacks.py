@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.database import Database
+from adomnia.curator.database import PrivateDatabase
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import Policy
 from adomnia.privacy.loss import Amount, exact
@@ -70,7 +70,7 @@ def attack_made_up(policy: Policy, sums: Sums) -> Finding:
 
 
 def attack_sums(
-    database: Database,
+    database: PrivateDatabase,
     sums: Sums,
     target: str,
     column: str | None = None,
@@ -103,7 +103,7 @@ def _rebuilt(ask: Callable[[Any], float], bits: Sequence[int], sums: Sums) -> Fi
 
 
 def attack_averaging(  # noqa: PLR0913 (what may be said is said by name)
-    database: Database,
+    database: PrivateDatabase,
     condition: str,
     *,
     epsilon: Amount = "0.1",
@@ -135,7 +135,7 @@ def planned_repeats(epsilon: Amount, repeats: int | None = None) -> int:
 
 
 def attack_tracker(  # noqa: PLR0913 (what may be said is said by name)
-    database: Database,
+    database: PrivateDatabase,
     targets: Sequence[str],
     trackers: Sequence[str],
     *,
@@ -152,7 +152,7 @@ def attack_tracker(  # noqa: PLR0913 (what may be said is said by name)
     return Tracker(tuple(targets), tuple(trackers), slack).run(CountOracle(ask), truth)
 
 
-def attack_prior(database: Database, **options: Any) -> Finding:
+def attack_prior(database: PrivateDatabase, **options: Any) -> Finding:
     """Rebuild tables from what the ledger says was released exactly; no data is read.
 
     The options are those of `PriorLeak`.

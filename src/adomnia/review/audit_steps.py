@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from adomnia.audit.files import read_columns
-from adomnia.curator.database import Database
+from adomnia.curator.database import PrivateDatabase
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import Policy
 from adomnia.privacy.loss import written
@@ -48,7 +48,7 @@ class Skip(Exception):
     """There is nothing to look at here; says what would be needed."""
 
 
-def _fits(case: AuditCase, database: Database) -> Iterator[Finding]:
+def _fits(case: AuditCase, database: PrivateDatabase) -> Iterator[Finding]:
     from adomnia.audit.correlation.questionnaire import Answers, advise  # noqa: PLC0415
     from adomnia.audit.reconstruction.averaging import family  # noqa: PLC0415 (only needed here)
 
@@ -82,7 +82,7 @@ def _advised(advice: Advice) -> Finding:
     )
 
 
-def _claimed(case: AuditCase, database: Database) -> Iterator[Finding]:
+def _claimed(case: AuditCase, database: PrivateDatabase) -> Iterator[Finding]:
     from adomnia.audit.claims.claim import refute  # noqa: PLC0415 (needs SciPy: slow to import)
     from adomnia.audit.claims.reference_mechanisms import reference_mechanism  # noqa: PLC0415
 
@@ -91,7 +91,7 @@ def _claimed(case: AuditCase, database: Database) -> Iterator[Finding]:
     yield refute(target, SAMPLES, time_limit=case.time_limit)
 
 
-def _given_away(case: AuditCase, database: Database) -> Iterator[Finding]:
+def _given_away(case: AuditCase, database: PrivateDatabase) -> Iterator[Finding]:
     from adomnia.audit.exact_releases.prior_leak import PAPER  # noqa: PLC0415 (needs SciPy)
     from adomnia.audit.finding import Finding, Rate  # noqa: PLC0415
 
@@ -132,7 +132,7 @@ def _given_away(case: AuditCase, database: Database) -> Iterator[Finding]:
     )
 
 
-def _disclosed(case: AuditCase, database: Database) -> Iterator[Finding]:
+def _disclosed(case: AuditCase, database: PrivateDatabase) -> Iterator[Finding]:
     audit = database.policy.audit
     if not (case.public or audit.public) or not (case.sensitive or audit.sensitive):
         raise Skip("say what is public and what is sensitive: --public A,B --sensitive S")
@@ -154,7 +154,7 @@ def _disclosed(case: AuditCase, database: Database) -> Iterator[Finding]:
     yield replace(found, details={**found.details, **more})
 
 
-def _rebuilt(case: AuditCase, database: Database) -> Iterator[Finding]:
+def _rebuilt(case: AuditCase, database: PrivateDatabase) -> Iterator[Finding]:
     """Few dear questions, and many cheap ones: the better attack counts."""
     tried = [
         attack_made_up(
@@ -175,7 +175,7 @@ def _rebuilt(case: AuditCase, database: Database) -> Iterator[Finding]:
     )
 
 
-def _repeated(case: AuditCase, database: Database) -> Iterator[Finding]:
+def _repeated(case: AuditCase, database: PrivateDatabase) -> Iterator[Finding]:
     from adomnia.audit.reconstruction.averaging import repeats_needed  # noqa: PLC0415 (slow)
 
     price = _each(database, REPEATS)
@@ -205,7 +205,7 @@ def _repeated(case: AuditCase, database: Database) -> Iterator[Finding]:
     )
 
 
-def _alone(case: AuditCase, database: Database) -> Iterator[Finding]:
+def _alone(case: AuditCase, database: PrivateDatabase) -> Iterator[Finding]:
     from adomnia.audit.linkage.attacks import Uniqueness  # noqa: PLC0415 (slow to import)
 
     if case.microdata is None:
@@ -225,7 +225,7 @@ def _alone(case: AuditCase, database: Database) -> Iterator[Finding]:
     yield Uniqueness(tuple(known), kept, case.names, case.time_limit).run(data)
 
 
-Step = Callable[[AuditCase, Database], Iterator["Finding"]]
+Step = Callable[[AuditCase, PrivateDatabase], Iterator["Finding"]]
 STEPS: tuple[tuple[str, Step], ...] = (
     ("the promise and the data", _fits),
     ("the noise", _claimed),
@@ -237,12 +237,12 @@ STEPS: tuple[tuple[str, Step], ...] = (
 )
 
 
-def _pure(database: Database) -> bool:
+def _pure(database: PrivateDatabase) -> bool:
     """Whether answers add up as epsilon does; in rho their squares do."""
     return database.policy.budget.rho is None
 
 
-def _budget(database: Database) -> Fraction:
+def _budget(database: PrivateDatabase) -> Fraction:
     """The policy's epsilon; of a budget in rho, the epsilon of one Laplace answer that costs it."""
     budget = database.policy.budget
     if budget.epsilon is not None:
@@ -251,13 +251,13 @@ def _budget(database: Database) -> Fraction:
     return Fraction(f"{math.sqrt(2 * budget.rho):.6g}")
 
 
-def _each(database: Database, many: int) -> Fraction:
+def _each(database: PrivateDatabase, many: int) -> Fraction:
     """The epsilon of each of so many questions that spend the whole budget together."""
     whole = _budget(database)
     return whole / many if _pure(database) else Fraction(f"{float(whole) / math.sqrt(many):.6g}")
 
 
-def _condition(database: Database) -> str:
+def _condition(database: PrivateDatabase) -> str:
     """A condition that some fulfil and that is not public already."""
     session = database.session()
     for condition in _conditions(database.policy):

@@ -27,7 +27,7 @@ __all__ = ["Database", "open_database"]
 Progress = Callable[[float], None]
 
 
-class Database(curator.Database):
+class Database(curator.PrivateDatabase):
     """Sensitive data behind its promise, with all that its curator may do with it.
 
     Close it, or use it in a `with` statement. `audit`, `check_release`, `disclosures` and
@@ -118,7 +118,7 @@ class Database(curator.Database):
             return _ASKING[name](copy, options)
 
     @contextmanager
-    def rehearsal(self) -> Iterator[curator.Database]:
+    def rehearsal(self) -> Iterator[curator.PrivateDatabase]:
         """The same data and promise on a copy of the ledger, to be asked in the place of this.
 
         What is spent there, nobody has spent; the copy is gone when the block ends.
@@ -129,7 +129,7 @@ class Database(curator.Database):
             yield copy
 
 
-def _reconstruct(database: curator.Database, options: dict[str, Any]) -> Finding:
+def _reconstruct(database: curator.PrivateDatabase, options: dict[str, Any]) -> Finding:
     from adomnia.review.attacks import Sums, attack_made_up, attack_sums  # noqa: PLC0415 (slow)
 
     given = dict(options)
@@ -138,25 +138,25 @@ def _reconstruct(database: curator.Database, options: dict[str, Any]) -> Finding
     return attack_sums(database, sums, **whom) if whom else attack_made_up(database.policy, sums)
 
 
-def _averaging(database: curator.Database, options: dict[str, Any]) -> Finding:
+def _averaging(database: curator.PrivateDatabase, options: dict[str, Any]) -> Finding:
     from adomnia.review.attacks import attack_averaging  # noqa: PLC0415 (slow to import)
 
     return attack_averaging(database, **options)
 
 
-def _tracker(database: curator.Database, options: dict[str, Any]) -> Finding:
+def _tracker(database: curator.PrivateDatabase, options: dict[str, Any]) -> Finding:
     from adomnia.review.attacks import attack_tracker  # noqa: PLC0415 (slow to import)
 
     return attack_tracker(database, **options)
 
 
-def _prior(database: curator.Database, options: dict[str, Any]) -> Finding:
+def _prior(database: curator.PrivateDatabase, options: dict[str, Any]) -> Finding:
     from adomnia.review.attacks import attack_prior  # noqa: PLC0415 (slow to import)
 
     return attack_prior(database, **options)
 
 
-_ASKING: dict[str, Callable[[curator.Database, dict[str, Any]], Finding]] = {
+_ASKING: dict[str, Callable[[curator.PrivateDatabase, dict[str, Any]], Finding]] = {
     "reconstruct": _reconstruct,
     "averaging": _averaging,
     "tracker": _tracker,

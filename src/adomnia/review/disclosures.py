@@ -8,14 +8,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from adomnia.audit.files import CodedColumns
-from adomnia.curator.database import Database
+from adomnia.curator.database import PrivateDatabase
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import Audit, Policy
 from adomnia.privacy.loss import Amount
 from adomnia.review.exact_columns import own_columns
 
 if TYPE_CHECKING:
-    from adomnia.audit.disclosure.disclosure import DisclosureReport, Terms
+    from adomnia.audit.disclosure.disclosure import DisclosureReport, DisclosureTerms
 
 __all__ = ["Roles", "count_disclosures", "disclosures_of", "relation", "terms_of"]
 
@@ -55,18 +55,18 @@ def relation(policy: Policy) -> str:
     return "unbounded" if policy.neighbors.relation == "unbounded" else "bounded"
 
 
-def terms_of(audit: Audit, neighbors: str, **given: Any) -> Terms:
+def terms_of(audit: Audit, neighbors: str, **given: Any) -> DisclosureTerms:
     """What counts as a disclosure: as given, else as the policy says."""
-    from adomnia.audit.disclosure.disclosure import Terms  # noqa: PLC0415 (slow to import)
+    from adomnia.audit.disclosure.disclosure import DisclosureTerms  # noqa: PLC0415 (slow to import)
 
     limits = {name: given.pop(name, None) for name in ("tau", "kj", "kcp")}
     chosen = {n: getattr(audit, n) if value is None else value for n, value in limits.items()}
     chosen["kj"] = Fraction(str(chosen["kj"]))  # told as it was written: 3, not 3.0
-    return Terms(**chosen, neighbors=neighbors, **given)  # type: ignore[arg-type]
+    return DisclosureTerms(**chosen, neighbors=neighbors, **given)  # type: ignore[arg-type]
 
 
 def count_disclosures(
-    columns: CodedColumns, roles: Roles, epsilons: Iterable[Amount], terms: Terms
+    columns: CodedColumns, roles: Roles, epsilons: Iterable[Amount], terms: DisclosureTerms
 ) -> DisclosureReport:
     """What all two-way tables of these columns would disclose, at each epsilon."""
     from adomnia.audit.disclosure.disclosure import disclosures  # noqa: PLC0415 (slow to import)
@@ -77,10 +77,10 @@ def count_disclosures(
 
 
 def disclosures_of(
-    database: Database,
+    database: PrivateDatabase,
     roles: Roles,
     epsilons: Iterable[Amount] = EPSILONS,
-    terms: Terms | None = None,
+    terms: DisclosureTerms | None = None,
 ) -> DisclosureReport:
     """The same of the policy's own data; exact, and for the curator alone."""
     policy = database.policy

@@ -22,7 +22,7 @@ from adomnia.engines.exact import Survey, survey
 from adomnia.errors import AdomniaError, MachineryError, PolicyError, QuestionError
 from adomnia.privacy.loss import Amount, exact
 
-__all__ = ["Column", "Draft", "Wish", "confirmed", "draft", "draft_policy"]
+__all__ = ["Draft", "DraftColumn", "Wish", "confirmed", "draft", "draft_policy"]
 
 TAKEN = "# taken from the data: confirm"
 FEW = 20
@@ -43,7 +43,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Column:
+class DraftColumn:
     """What a draft says of one column: the lines of its domain, or why there is none."""
 
     name: str
@@ -59,7 +59,7 @@ class Draft:
 
     text: str
     table: str
-    columns: tuple[Column, ...]
+    columns: tuple[DraftColumn, ...]
 
     @property
     def confirm(self) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ def _survey(path: str, table: str, wish: Wish) -> Survey:
 # The text
 
 
-def _head(place: str, table: str, wish: Wish, columns: Iterable[Column]) -> list[str]:
+def _head(place: str, table: str, wish: Wish, columns: Iterable[DraftColumn]) -> list[str]:
     return [
         "# A first draft. Domains are public: whoever may ask can see them. Read each one, change",
         "# what must not be known or is too narrow, and then set confirmed = true below.",
@@ -154,7 +154,7 @@ def _head(place: str, table: str, wish: Wish, columns: Iterable[Column]) -> list
     ]
 
 
-def _protected(wish: Wish, columns: Iterable[Column]) -> list[str]:
+def _protected(wish: Wish, columns: Iterable[DraftColumn]) -> list[str]:
     if wish.unit is not None:
         return [
             f"unit = {_text(wish.unit)}    # what is hidden: all rows of one of these",
@@ -167,7 +167,7 @@ def _protected(wish: Wish, columns: Iterable[Column]) -> list[str]:
     return lines + [f"# unit = {_text(name)}" for name in named] + ["# max_rows = 5"]
 
 
-def _body(columns: Iterable[Column]) -> list[str]:
+def _body(columns: Iterable[DraftColumn]) -> list[str]:
     lines = []
     for column in columns:
         if column.lines:
@@ -194,19 +194,21 @@ def _amount(epsilon: Amount) -> str:
 # Columns
 
 
-def _column(name: str, facts: Mapping[str, Any], wish: Wish) -> Column:
+def _column(name: str, facts: Mapping[str, Any], wish: Wish) -> DraftColumn:
     identifier = _names_someone(name, facts)
     if name == wish.unit:
-        return Column(name, why="the unit")
+        return DraftColumn(name, why="the unit")
     if identifier:
-        return Column(name, why="likely names a person or a thing; undeclared", identifier=True)
+        return DraftColumn(
+            name, why="likely names a person or a thing; undeclared", identifier=True
+        )
     maker = {"truth": _truth, "number": _number, "date": _date, "text": _list}.get(facts["kind"])
     if maker is None:
-        return Column(name, why=f"a column of type {facts['type']} cannot be asked about")
+        return DraftColumn(name, why=f"a column of type {facts['type']} cannot be asked about")
     made = maker(name, facts)
     if made.lines and facts["nulls"]:
         lines = (*made.lines, f"nullable = true    {TAKEN} (NULL is shown as a group)")
-        return Column(name, lines, taken=True)
+        return DraftColumn(name, lines, taken=True)
     return made
 
 
@@ -222,50 +224,50 @@ def _names_someone(name: str, facts: Mapping[str, Any]) -> bool:
     return named or (rows >= 1000 and distinct > 0.95 * rows)
 
 
-def _truth(name: str, facts: Mapping[str, Any]) -> Column:
-    return Column(name, ("values = [false, true]",))
+def _truth(name: str, facts: Mapping[str, Any]) -> DraftColumn:
+    return DraftColumn(name, ("values = [false, true]",))
 
 
-def _list(name: str, facts: Mapping[str, Any]) -> Column:
+def _list(name: str, facts: Mapping[str, Any]) -> DraftColumn:
     values = facts["values"]
     if not values or len(values) * 3 > facts["rows"]:
-        return Column(
+        return DraftColumn(
             name,
             why="text with many values; undeclared. It can be filtered by, and grouped by with\n"
             "# private selection (which needs a delta). To declare it, list its values here.",
         )
     listed = ", ".join(_text(value) for value in values)
-    return Column(name, (f"values = [{listed}]    {TAKEN}",), taken=True)
+    return DraftColumn(name, (f"values = [{listed}]    {TAKEN}",), taken=True)
 
 
-def _date(name: str, facts: Mapping[str, Any]) -> Column:
+def _date(name: str, facts: Mapping[str, Any]) -> DraftColumn:
     if facts["low"] is None:
-        return Column(name, why="no value to take bounds from; declare low and high")
+        return DraftColumn(name, why="no value to take bounds from; declare low and high")
     low, high = date(facts["low"].year, 1, 1), date(facts["high"].year, 12, 31)
-    return Column(name, ('kind = "date"', *_ends(f'"{low}"', f'"{high}"')), taken=True)
+    return DraftColumn(name, ('kind = "date"', *_ends(f'"{low}"', f'"{high}"')), taken=True)
 
 
-def _number(name: str, facts: Mapping[str, Any]) -> Column:
+def _number(name: str, facts: Mapping[str, Any]) -> DraftColumn:
     if facts["low"] is None:
-        return Column(name, why="no value to take bounds from; declare low and high")
+        return DraftColumn(name, why="no value to take bounds from; declare low and high")
     if facts["places"] != 0:
         return _decimal(name, facts)
     few = facts["values"] if facts["values"] and len(facts["values"]) <= FEW else None
     if few is None:
-        return Column(name, _ends(*map(_plain, _outward(facts, Decimal(1)))), taken=True)
+        return DraftColumn(name, _ends(*map(_plain, _outward(facts, Decimal(1)))), taken=True)
     whole = sorted(int(float(value)) for value in few)
     if whole[-1] - whole[0] < 2 * len(whole):
-        return Column(name, _ends(str(whole[0]), str(whole[-1])), taken=True)
-    return Column(name, (f"values = {whole}    {TAKEN}",), taken=True)
+        return DraftColumn(name, _ends(str(whole[0]), str(whole[-1])), taken=True)
+    return DraftColumn(name, (f"values = {whole}    {TAKEN}",), taken=True)
 
 
-def _decimal(name: str, facts: Mapping[str, Any]) -> Column:
+def _decimal(name: str, facts: Mapping[str, Any]) -> DraftColumn:
     """A number with decimals: the step it is written with, or a thousandth of its range."""
     span, places = Decimal(repr(facts["high"] - facts["low"])), facts["places"]
     exponent = -places if places is not None else min(0, span.adjusted() - 3)
     step = Decimal(10) ** max(-9, exponent)
     ends = [_plain(end.quantize(step)) for end in _outward(facts, step)]
-    return Column(name, (*_ends(*ends), f"step = {_plain(step)}    {TAKEN}"), taken=True)
+    return DraftColumn(name, (*_ends(*ends), f"step = {_plain(step)}    {TAKEN}"), taken=True)
 
 
 def _ends(low: str, high: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from adomnia.audit.files import CodedColumns
 from adomnia.curator.axis_values import side_of
-from adomnia.curator.database import Database
+from adomnia.curator.database import PrivateDatabase
 from adomnia.engines.exact import ExactView, exact_view
 from adomnia.engines.sql.sql_literals import quoted
 from adomnia.errors import QuestionError
@@ -28,17 +28,17 @@ __all__ = ["column_names", "exact_counts", "own_columns", "people_of", "release_
 Codes = NDArray[np.int64]
 
 
-def column_names(database: Database) -> tuple[str, ...]:
+def column_names(database: PrivateDatabase) -> tuple[str, ...]:
     """All columns of the source, declared or not."""
     return tuple(database._backend.engine.columns())
 
 
-def release_count(database: Database) -> int:
+def release_count(database: PrivateDatabase) -> int:
     """How many exact releases the ledger knows."""
     return database._backend.public()[0]
 
 
-def own_columns(database: Database, names: Sequence[str]) -> CodedColumns:
+def own_columns(database: PrivateDatabase, names: Sequence[str]) -> CodedColumns:
     """Declared attributes of the policy's data, as a release would count them.
 
     Values are cleaned, rows of one unit limited, and rows with NULL in an attribute that is not
@@ -68,7 +68,7 @@ def own_columns(database: Database, names: Sequence[str]) -> CodedColumns:
 
 
 def people_of(
-    database: Database, column: str, target: str, many: int
+    database: PrivateDatabase, column: str, target: str, many: int
 ) -> tuple[list[Any], list[int]]:
     """The first people by this column, and whether each fulfils the condition (0 or 1).
 
@@ -91,7 +91,7 @@ def people_of(
     return [show(keys[0].range, value) for value in chosen], bits
 
 
-def exact_counts(database: Database, conditions: Sequence[str]) -> list[int]:
+def exact_counts(database: PrivateDatabase, conditions: Sequence[str]) -> list[int]:
     """How many rows fulfil each condition; to score an attack, never to be printed."""
     for condition in conditions:
         if not condition.strip():
@@ -100,7 +100,7 @@ def exact_counts(database: Database, conditions: Sequence[str]) -> list[int]:
         return [int(view.groups((), _condition(database, one))[1].sum()) for one in conditions]
 
 
-def _condition(database: Database, sql: str) -> Expr | None:
+def _condition(database: PrivateDatabase, sql: str) -> Expr | None:
     """A condition as an expression; wrong SQL is refused here."""
     return database.bind(
         f"SELECT COUNT(*) AS n FROM {quoted(database.policy.table)} WHERE {sql}"  # noqa: S608
@@ -108,7 +108,7 @@ def _condition(database: Database, sql: str) -> Expr | None:
 
 
 @contextmanager
-def _view(database: Database) -> Iterator[ExactView]:
+def _view(database: PrivateDatabase) -> Iterator[ExactView]:
     """The auditor's view; all that is read through it is of one moment."""
     with exact_view(database._backend.engine, database._backend.table) as view:
         yield view

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from adomnia.audit.files import CodedColumns
-from adomnia.curator.database import Database
+from adomnia.curator.database import PrivateDatabase
 from adomnia.curator.releases.release import CONSISTENT, ReleasePlan
 from adomnia.errors import NotAllowedError, QuestionError
 from adomnia.review.disclosures import relation, terms_of
@@ -63,7 +63,7 @@ class ReleaseCheck:
 
 
 def gate_of(
-    database: Database, planned: ReleasePlan, analyst: str | None = None, asked: bool = False
+    database: PrivateDatabase, planned: ReleasePlan, analyst: str | None = None, asked: bool = False
 ) -> ReleaseCheck | None:
     """The check that a planned release has to pass before it is paid; None where it has none.
 
@@ -79,7 +79,7 @@ def gate_of(
     return check_release(database, planned)
 
 
-def check_release(database: Database, planned: ReleasePlan) -> ReleaseCheck:
+def check_release(database: PrivateDatabase, planned: ReleasePlan) -> ReleaseCheck:
     """What the tables of a planned release would disclose, in expectation, before it is paid."""
     audit = database.policy.audit
     if not audit.public or audit.sensitive is None:
@@ -121,7 +121,7 @@ def _tables(
 
 
 def _expected(
-    database: Database, columns: CodedColumns, axes: tuple[str, ...], scale: float
+    database: PrivateDatabase, columns: CodedColumns, axes: tuple[str, ...], scale: float
 ) -> tuple[Disclosure, ...]:
     from adomnia.audit.disclosure.disclosure import expected_disclosures  # noqa: PLC0415 (slow)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.curator.database import Database
+from adomnia.curator.database import PrivateDatabase
 from adomnia.engines.sql.sql_literals import literal, quoted
 from adomnia.errors import BudgetError
 from adomnia.privacy.loss import Amount
@@ -21,7 +21,7 @@ __all__ = ["counting", "limited", "reworded", "subset_counting"]
 
 
 def counting(
-    database: Database,
+    database: PrivateDatabase,
     epsilon: Amount,
     rewrite: Callable[[str], str] | None = None,
     analyst: str | None = None,
@@ -68,7 +68,7 @@ def limited(ask: Callable[[str], float], seconds: float) -> Callable[[str], floa
     return timed
 
 
-def reworded(database: Database) -> Callable[[str], str]:
+def reworded(database: PrivateDatabase) -> Callable[[str], str]:
     """Puts a condition in other words every time, which mean the same.
 
     A part of those who are counted is counted, too; which part is another one each time.
@@ -81,7 +81,7 @@ def reworded(database: Database) -> Callable[[str], str]:
     return rewrite
 
 
-def _parts(database: Database) -> Callable[[int], str]:
+def _parts(database: PrivateDatabase) -> Callable[[int], str]:
     """Conditions that differ from turn to turn, over a column of this data."""
     attributes = database.policy.attributes
     for name, attribute in attributes.items():

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from adomnia.curator.database import Database
+from adomnia.curator.database import PrivateDatabase
 from adomnia.curator.ledger_view import copy_ledger
 from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Categories, Grid
@@ -29,7 +29,7 @@ _ROOM = "adomnia-audit-"
 
 
 @contextmanager
-def rehearsal(policy: Policy, source: Any = None) -> Iterator[Database]:
+def rehearsal(policy: Policy, source: Any = None) -> Iterator[PrivateDatabase]:
     """The policy's database on a copy of its ledger; a `source` is read in the place of its own.
 
     A draft that is not confirmed can be rehearsed, too: nobody outside sees the answers.
@@ -37,12 +37,12 @@ def rehearsal(policy: Policy, source: Any = None) -> Iterator[Database]:
     with TemporaryDirectory(prefix=_ROOM, ignore_cleanup_errors=True) as room:
         copied = Path(room) / "adomnia.ledger"
         copy_ledger(policy, copied)
-        with Database(replace(policy, ledger=str(copied)), source=source) as copy:
+        with PrivateDatabase(replace(policy, ledger=str(copied)), source=source) as copy:
             yield copy
 
 
 @contextmanager
-def made_up(policy: Policy, bits: Sequence[int]) -> Iterator[Database]:
+def made_up(policy: Policy, bits: Sequence[int]) -> Iterator[PrivateDatabase]:
     """A table of made-up people, each with a number and a secret, under the policy's promise.
 
     The budget is whole, as if nothing had been spent. Nothing is known of these people, so exact
@@ -70,5 +70,5 @@ def made_up(policy: Policy, bits: Sequence[int]) -> Iterator[Database]:
             priors=(),
             universe=None,
         )
-        with Database(alike) as database:
+        with PrivateDatabase(alike) as database:
             yield database

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import uvicorn
 
-from adomnia.curator.database import Database
+from adomnia.curator.database import PrivateDatabase
 from adomnia.errors import MachineryError, PolicyError, QuestionError
 from adomnia.server.accounts import Accounts, open_accounts
 from adomnia.server.console.routes import routes
@@ -61,7 +61,7 @@ class Addresses:
 
 
 def run(
-    database: Database,
+    database: PrivateDatabase,
     where: Where | None = None,
     accounts: Accounts | None = None,
     ready: Callable[[Addresses], None] | None = None,

@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from adomnia.curator.answers.answer import Answer
-from adomnia.curator.database import Database
+from adomnia.curator.database import PrivateDatabase
 from adomnia.curator.session import Session
 from adomnia.curator.watch import Watch
 from adomnia.errors import MachineryError
@@ -48,7 +48,7 @@ class Service:
 
     def __init__(
         self,
-        database: Database,
+        database: PrivateDatabase,
         accounts: Accounts,
         limits: LoginLimits | None = None,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from adomnia.curator.database import Database, open_database
+from adomnia.curator.database import PrivateDatabase, open_database
 
 __all__ = ["CLASS", "CLOUDS", "World", "analysts", "clouds", "dates", "listed", "number", "town"]
 
@@ -61,7 +61,7 @@ class World:
         return file
 
     @contextmanager
-    def open(self, folder: Path | None = None) -> Iterator[Database]:
+    def open(self, folder: Path | None = None) -> Iterator[PrivateDatabase]:
         """A database on it, in a temporary folder with a new ledger.
 
         In a `folder` that is given, a ledger that is there goes on. Raises a PolicyError where the

@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 
 from adomnia.audit.disclosure.closeness import closeness_probability
-from adomnia.audit.disclosure.disclosure import Terms, disclosures, expected_disclosures, gate
+from adomnia.audit.disclosure.disclosure import (
+    DisclosureTerms,
+    disclosures,
+    expected_disclosures,
+    gate,
+)
 from adomnia.errors import QuestionError
 
 PUBLIC = ["sex", "town", "work"]
@@ -33,7 +38,7 @@ def people():
 
 def by_hand(people, keys, scale, terms=None):
     """Definition 2 for groups by these columns, cell by cell: {(group, value): (J, CP)}."""
-    terms = terms or Terms()
+    terms = terms or DisclosureTerms()
     rows = list(zip(*(people[name].tolist() for name in (*keys, "illness")), strict=True))
     cells, groups = Counter(rows), Counter(row[:-1] for row in rows)
     prior = Counter(row[-1] for row in rows)
@@ -50,7 +55,7 @@ def by_hand(people, keys, scale, terms=None):
 
 @pytest.mark.parametrize(("neighbors", "sensitivity"), [("bounded", 12), ("unbounded", 6)])
 def test_both_readings_are_definition_2(people, neighbors, sensitivity):
-    terms = Terms(reading="both", neighbors=neighbors, names=True, kj=1.5)
+    terms = DisclosureTerms(reading="both", neighbors=neighbors, names=True, kj=1.5)
     report = disclosures(people, DOMAINS, PUBLIC, "illness", EPSILONS, terms)
     some = 0
     for at, epsilon in enumerate(EPSILONS):
@@ -82,7 +87,7 @@ def overall_error(people, scale, sanity):
 @pytest.mark.parametrize("sanity", [1e-4, 1e-3, 0.02])
 def test_the_overall_error_counts_every_cell_and_its_sanity_bound(people, sanity):
     report = disclosures(
-        people, DOMAINS, PUBLIC, "illness", EPSILONS, Terms(sanity=sanity, reading="both")
+        people, DOMAINS, PUBLIC, "illness", EPSILONS, DisclosureTerms(sanity=sanity, reading="both")
     )
     for epsilon, pair, whole in zip(EPSILONS, *report.readings.values(), strict=True):
         true = overall_error(people, float(12 / Fraction(epsilon)), sanity)
@@ -91,7 +96,7 @@ def test_the_overall_error_counts_every_cell_and_its_sanity_bound(people, sanity
 
 
 def test_the_json_is_counts_and_errors_only(people):
-    terms = Terms(reading="both", names=True)
+    terms = DisclosureTerms(reading="both", names=True)
     made = disclosures(people, DOMAINS, PUBLIC, "illness", EPSILONS, terms).to_json()
     assert json.loads(json.dumps(made)) == made
     assert list(made) == ["readings"]
@@ -127,7 +132,9 @@ def test_a_confidence_of_exactly_kj_times_the_prior_counts():
     value[:300] = 1
     codes = {"sex": sex, "town": sex, "illness": value}
     for kj, many in [(3, 1), (Fraction(3) + Fraction(1, 10**20), 0), (3.000001, 0), (2.9, 1)]:
-        report = disclosures(codes, DOMAINS, ["sex", "town"], "illness", ["5"], Terms(kj=kj))
+        report = disclosures(
+            codes, DOMAINS, ["sex", "town"], "illness", ["5"], DisclosureTerms(kj=kj)
+        )
         assert report.readings["pair"][0].disclosures == many
 
 
@@ -136,7 +143,9 @@ def test_a_column_of_all_different_values_gives_groups_of_one(people):
     domains = {**DOMAINS, "id": range(600)}
     codes = {**people, "id": np.arange(600)}
     public = ["id", "sex"]
-    report = disclosures(codes, domains, public, "illness", ["1", "1000"], Terms(reading="all"))
+    report = disclosures(
+        codes, domains, public, "illness", ["1", "1000"], DisclosureTerms(reading="all")
+    )
     quiet, loud = report.readings["all"]
     assert quiet.disclosures == 0
     rare = np.bincount(people["illness"])[people["illness"]] * 3 <= 600
@@ -146,7 +155,7 @@ def test_a_column_of_all_different_values_gives_groups_of_one(people):
 def test_domains_too_large_for_one_array_or_one_integer(people):
     """Spread codes over huge domains: the same groups, so the same disclosures."""
     domains = {name: range(10**7) for name in DOMAINS}
-    terms = Terms(reading="both", kj=1.5)
+    terms = DisclosureTerms(reading="both", kj=1.5)
     small = disclosures(people, DOMAINS, PUBLIC, "illness", EPSILONS, terms)
     codes = {name: column * 1_999_999 for name, column in people.items()}
     large = disclosures(codes, domains, PUBLIC, "illness", EPSILONS, terms)
@@ -169,7 +178,7 @@ def tables_of(people):
 
 
 def test_a_planned_release_gives_the_same_from_its_tables(people):
-    terms = Terms(names=True, kj=1.5)
+    terms = DisclosureTerms(names=True, kj=1.5)
     planned = expected_disclosures(tables_of(people), EPSILONS, terms, domains=DOMAINS)
     report = disclosures(people, DOMAINS, PUBLIC, "illness", EPSILONS, terms)
     for here, there in zip(planned.readings["planned"], report.readings["pair"], strict=True):
@@ -191,7 +200,9 @@ def test_a_planned_release_may_have_its_own_sensitivity(people):
 
 
 def test_the_gate_closes_above_its_limit(people):
-    report = disclosures(people, DOMAINS, PUBLIC, "illness", EPSILONS, Terms(reading="both"))
+    report = disclosures(
+        people, DOMAINS, PUBLIC, "illness", EPSILONS, DisclosureTerms(reading="both")
+    )
     most = max(level.disclosures for part in report.readings.values() for level in part)
     assert most > 0
     assert gate(report, most)
@@ -201,7 +212,9 @@ def test_the_gate_closes_above_its_limit(people):
 
 
 def test_the_finding_says_what_was_found(people):
-    report = disclosures(people, DOMAINS, PUBLIC, "illness", EPSILONS, Terms(reading="both"))
+    report = disclosures(
+        people, DOMAINS, PUBLIC, "illness", EPSILONS, DisclosureTerms(reading="both")
+    )
     finding = report.finding("20", "all")
     many = report.readings["all"][0].disclosures
     assert finding.success.value == many
@@ -229,7 +242,7 @@ def test_the_papers_figure_4_contradicts_its_sanity_bound():
 
 
 def test_no_table_passes_that_bound(people):
-    report = disclosures(people, DOMAINS, PUBLIC, "illness", ["12"], Terms(sanity=0.02))
+    report = disclosures(people, DOMAINS, PUBLIC, "illness", ["12"], DisclosureTerms(sanity=0.02))
     pairs = [(2, 5), (2, 3), (5, 3)]
     sizes = [a * b * more for a, b in pairs for more in (1, 3)]
     least = sum(cells * least_error(cells, 600, 0.02) for cells in sizes) / sum(sizes)
@@ -265,7 +278,7 @@ def test_epsilons_that_cannot_be(people, epsilons):
 )  # fmt: skip
 def test_terms_that_cannot_be(wrong):
     with pytest.raises(QuestionError, match=next(iter(wrong))):
-        Terms(**wrong)
+        DisclosureTerms(**wrong)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from adomnia.audit.disclosure.disclosure import Terms, disclosures, expected_disclosures
+from adomnia.audit.disclosure.disclosure import DisclosureTerms, disclosures, expected_disclosures
 
 DATA = Path(os.environ.get("ADOMNIA_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 EPSILONS = ["2", "1", "0.5", "0.1", "0.01"]
@@ -49,7 +49,7 @@ def extract(name):
 def test_known_figures_in_time(name, pair, whole):
     given = extract(name)
     start = time.process_time()
-    report = disclosures(*given, EPSILONS, Terms(reading="both"))
+    report = disclosures(*given, EPSILONS, DisclosureTerms(reading="both"))
     assert time.process_time() - start < 100
     assert [level.disclosures for level in report.readings["pair"]] == pair
     assert [level.disclosures for level in report.readings["all"]] == whole
@@ -60,7 +60,7 @@ def test_known_errors_and_what_another_sanity_bound_makes_of_them():
     levels = disclosures(*given, EPSILONS).readings["pair"]
     found = [100 * level.overall_error for level in levels]
     assert found == pytest.approx([19.2, 38.3, 76.7, 383, 3834], rel=3e-3)
-    looser = disclosures(*given, ["0.01"], Terms(sanity=1e-3)).readings["pair"]
+    looser = disclosures(*given, ["0.01"], DisclosureTerms(sanity=1e-3)).readings["pair"]
     assert looser[0].overall_error == pytest.approx(4.5, abs=0.05)
 
 
@@ -79,7 +79,7 @@ def test_twenty_thousand_draws_agree():
     """Figure 3, EDU at epsilon 0.5: each closeness within five errors, the count within four."""
     codes, domains, public, sensitive = extract("EDU")
     own, chance, draws = len(domains[sensitive]), np.random.default_rng(11), 20_000
-    terms = Terms(names=True, kcp=1e-3)
+    terms = DisclosureTerms(names=True, kcp=1e-3)
     level = disclosures(codes, domains, public, sensitive, ["0.5"], terms).readings["pair"][0]
     close = {(*d.group.items(), d.value): d.closeness for d in level.found}
     count = 0

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adomnia.audit.linkage.equivalence_classes import Release
+from adomnia.audit.linkage.equivalence_classes import PublishedFile
 from adomnia.audit.linkage.intersection import intersection
 from adomnia.errors import QuestionError
 
 
 def release(people, group, value):
     columns = {"who": list(people), "q": list(group), "s": list(value)}
-    return Release(columns, ["q"], "s", "who")
+    return PublishedFile(columns, ["q"], "s", "who")
 
 
 def crowds_of(people, value, size, chance):

@@ -11,8 +11,8 @@ import pytest
 from scipy import sparse
 
 from adomnia.audit.linkage.scoreboard import (
-    Facts,
     Hunt,
+    KnownItems,
     Ratings,
     Scoring,
     scoreboard,
@@ -46,7 +46,7 @@ def rates(found):
 def test_the_score_by_hand():
     """Two facts; item 0 was rated by three people, item 1 by one."""
     ratings = Ratings.of([0, 1, 2, 0], [0, 0, 0, 1], [5, 3, 5, 4], [10, 40, 70, 0])
-    facts = Facts(np.array([0, 1]), np.array([5.0, 2.0]), np.array([10.0, 30.0]))
+    facts = KnownItems(np.array([0, 1]), np.array([5.0, 2.0]), np.array([10.0, 30.0]))
     weight, rare = 1 / math.log(3), 1 / math.log(2)
     expected = [
         weight * 2 + rare * (math.exp(-2 / 1.5) + math.exp(-1)),
@@ -54,7 +54,7 @@ def test_the_score_by_hand():
         weight * (1 + math.exp(-2)),
     ]
     assert scores(ratings, facts) == pytest.approx(expected)
-    undated = Facts(facts.item, facts.value)
+    undated = KnownItems(facts.item, facts.value)
     assert scores(ratings, undated)[2] == pytest.approx(weight)
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adomnia.audit.linkage.equivalence_classes import Release
+from adomnia.audit.linkage.equivalence_classes import PublishedFile
 from adomnia.audit.linkage.uniqueness import anonymity, m_invariance, uniqueness
 from adomnia.errors import QuestionError
 
@@ -115,13 +115,13 @@ def test_refusals():
         uniqueness({"a": [1], "b": [1, 2]}, ["a", "b"])
     with pytest.raises(QuestionError, match="single type"):
         uniqueness({"a": [1, "x"]}, ["a"])
-    twice = Release({"who": [1, 1], "q": [1, 1], "s": [1, 2]}, ["q"], "s", "who")
+    twice = PublishedFile({"who": [1, 1], "q": [1, 1], "s": [1, 2]}, ["q"], "s", "who")
     with pytest.raises(QuestionError, match="one record"):
         m_invariance(twice, twice)
 
 
 def release(people, group, value):
-    return Release({"who": people, "q": group, "s": value}, ["q"], "s", "who")
+    return PublishedFile({"who": people, "q": group, "s": value}, ["q"], "s", "who")
 
 
 def test_m_invariance():

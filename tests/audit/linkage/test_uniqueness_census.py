@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from adomnia.audit.linkage.equivalence_classes import Release
+from adomnia.audit.linkage.equivalence_classes import PublishedFile
 from adomnia.audit.linkage.intersection import intersection
 from adomnia.audit.linkage.uniqueness import uniqueness
 
@@ -46,7 +46,7 @@ def test_two_releases_of_the_census(census):
     table = census.append_column("who", [np.arange(census.num_rows)])
     views = [["state", "race", "marital"], ["hispanic", "education", "workclass", "gender"]]
     begun = time.process_time()
-    found = intersection([Release(table, view, "salary", "who") for view in views])
+    found = intersection([PublishedFile(table, view, "salary", "who") for view in views])
     assert time.process_time() - begun < 300
     assert found.complete
     together, alone = found.details["together"], found.details["alone"]

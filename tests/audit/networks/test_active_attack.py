@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from adomnia.audit.networks.active_attack import (
-    Accounts,
     Coalition,
+    PlantedAccounts,
     _inner,
     _plant,
     accounts_needed,
     active_attack,
     passive_attack,
 )
-from adomnia.audit.networks.pattern import Network, Pattern, find
+from adomnia.audit.networks.pattern import AdjacencyLists, Pattern, find
 from adomnia.errors import QuestionError
 
 
@@ -30,7 +30,7 @@ def made(nodes, degree, seed):
     for _ in range(nodes * degree // 90):
         group = chance.choice(nodes, 10, replace=False, p=liked / liked.sum())
         edges += [pair for pair in combinations(group.tolist(), 2) if chance.random() < 0.8]
-    return Network.of(edges, nodes)
+    return AdjacencyLists.of(edges, nodes)
 
 
 def flipped(share):
@@ -40,22 +40,22 @@ def flipped(share):
         edges = network.edges()
         kept = edges[chance.random(len(edges)) >= share]
         more = chance.integers(0, len(network.neighbors), (len(edges) - len(kept), 2))
-        return Network.of(np.concatenate([kept, more]), len(network.neighbors))
+        return AdjacencyLists.of(np.concatenate([kept, more]), len(network.neighbors))
 
     return publish
 
 
 def renamed(network, chance):
     """The same network with its nodes numbered anew."""
-    return Network.of(chance.permutation(len(network.neighbors))[network.edges()])
+    return AdjacencyLists.of(chance.permutation(len(network.neighbors))[network.edges()])
 
 
 def test_a_network_is_undirected_and_simple():
-    network = Network.of([[7, 3], [3, 7], [7, 7], [9, 3]])
+    network = AdjacencyLists.of([[7, 3], [3, 7], [7, 7], [9, 3]])
     assert network.neighbors == [{1, 2}, {0}, {0}]
     assert network.edges().tolist() == [[0, 1], [0, 2]]
     with pytest.raises(QuestionError, match="no node"):
-        Network.of([[0, 5]], nodes=3)
+        AdjacencyLists.of([[0, 5]], nodes=3)
 
 
 def test_the_search_is_all_copies_and_no_other():
@@ -77,7 +77,7 @@ def test_the_search_is_all_copies_and_no_other():
 def test_numbers_of_nodes_do_not_help_the_search():
     network = made(800, 20, 1)
     chance = np.random.default_rng(1)
-    grown, _ = _plant(network, Accounts(), _inner(7, chance), chance)
+    grown, _ = _plant(network, PlantedAccounts(), _inner(7, chance), chance)
     pattern = Pattern.of(grown, range(800, 807))
     copies = [find(network_, pattern, 5)[0] for network_ in (grown, renamed(grown, chance))]
     assert len(copies[0]) == len(copies[1]) == 1
@@ -96,7 +96,7 @@ def test_targets_alone_have_their_marks_and_the_network_is_not_touched():
     network = made(800, 20, 1)
     before = network.edges().tolist()
     chance = np.random.default_rng(3)
-    grown, marks = _plant(network, Accounts(), _inner(7, chance), chance)
+    grown, marks = _plant(network, PlantedAccounts(), _inner(7, chance), chance)
     assert network.edges().tolist() == before
     assert len(marks) == len(set(marks.values())) == 50
     holders = {}
@@ -128,7 +128,7 @@ def test_planted_accounts_read_the_edges_between_targets():
 
 def test_edges_learned_are_edges():
     network = made(500, 30, 5)
-    found = active_attack(network, Accounts(names=True), trials=5)
+    found = active_attack(network, PlantedAccounts(names=True), trials=5)
     learned = [pair for trial in found.details["learned"] for pair in trial]
     assert learned
     assert all(other in network.neighbors[one] for one, other in learned)
@@ -157,7 +157,7 @@ def test_friends_find_themselves_and_better_with_counts():
 def test_friends_in_a_crowd_of_equals_find_nothing():
     """A ring in which everybody looks alike."""
     ring = np.arange(300)
-    network = Network.of(np.stack([ring, (ring + 1) % 300], axis=1))
+    network = AdjacencyLists.of(np.stack([ring, (ring + 1) % 300], axis=1))
     found = passive_attack(network, Coalition(k=3), trials=20)
     assert found.success.value == 0
     assert found.details["several"] == 20
@@ -165,14 +165,14 @@ def test_friends_in_a_crowd_of_equals_find_nothing():
 
 def test_how_many_accounts_the_theorem_asks_for():
     assert accounts_needed(4039) == 26
-    found = active_attack(made(300, 30, 8), Accounts(k=None, targets=20), trials=10)
+    found = active_attack(made(300, 30, 8), PlantedAccounts(k=None, targets=20), trials=10)
     assert found.details["accounts"] == accounts_needed(300) == 18
     assert found.success.value == 1
 
 
 def test_the_clock_ends_a_search_among_many_half_copies():
     """In a complete network everything fits but the last member, who knows one only."""
-    network = Network.of(list(combinations(range(60), 2)))
+    network = AdjacencyLists.of(list(combinations(range(60), 2)))
     want = Pattern((59,) * 9, (*(tuple(range(i)) for i in range(8)), (0,)))
     begun = time.monotonic()
     found, whole = find(network, want, end=begun + 0.2)
@@ -183,7 +183,7 @@ def test_the_clock_ends_a_search_among_many_half_copies():
 def test_refusals_and_the_clock():
     network = made(200, 20, 9)
     with pytest.raises(QuestionError, match="own set"):
-        active_attack(network, Accounts(k=4, targets=12))
+        active_attack(network, PlantedAccounts(k=4, targets=12))
     with pytest.raises(QuestionError, match="friends"):
         passive_attack(network, Coalition(k=190))
     for found in (active_attack(network, time_limit=-1), passive_attack(network, time_limit=-1)):

@@ -9,7 +9,7 @@ import pytest
 from scipy.linalg import hadamard as matrix
 
 from adomnia.audit.reconstruction.hadamard import fourier_decode, hadamard
-from adomnia.audit.reconstruction.subset_sums import Noise
+from adomnia.audit.reconstruction.subset_sums import SimulatedNoise
 from adomnia.errors import QuestionError
 
 
@@ -59,7 +59,7 @@ def test_the_questions_are_the_rows_of_the_matrix():
 
 
 def test_laplace_noise_has_no_bound_and_time_ends():
-    assert "most_wrong_bits" not in hadamard(64, Noise("laplace", 1.0)).details
+    assert "most_wrong_bits" not in hadamard(64, SimulatedNoise("laplace", 1.0)).details
     late = hadamard(64, lambda weights: 0.0, time_limit=-1.0)
     assert not late.complete
     assert late.details["answered"] == 0

@@ -14,13 +14,19 @@ import pytest
 
 from adomnia.audit.reconstruction.listing import list_tables
 from adomnia.audit.reconstruction.microdata import microdata
-from adomnia.audit.reconstruction.noisy_tables import Noisy, best_guess
-from adomnia.audit.reconstruction.published_statistics import Cells, Count, Mean, Median, marginal
+from adomnia.audit.reconstruction.noisy_tables import NoisyMarginal, best_guess
+from adomnia.audit.reconstruction.published_statistics import (
+    CellLayout,
+    Count,
+    Mean,
+    Median,
+    marginal,
+)
 from adomnia.errors import QuestionError
 
 DATA = Path(os.environ.get("ADOMNIA_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 BOTH = (False, True)
-SMALL = Cells({"a": (0, 1), "b": (0, 1, 2), "c": (0, 1)})
+SMALL = CellLayout({"a": (0, 1), "b": (0, 1, 2), "c": (0, 1)})
 
 
 def counts(cells, table, names):
@@ -79,7 +85,7 @@ def test_the_list_is_that_of_brute_force(ways, base):
 
 @pytest.mark.parametrize("people", [3, 4])
 def test_means_and_medians_against_brute_force(people):
-    cells = Cells({"age": tuple(range(6)), "sex": ("f", "m")})
+    cells = CellLayout({"age": tuple(range(6)), "sex": ("f", "m")})
     for seed in range(2):
         ages = np.sort(np.random.default_rng(seed).integers(0, 6, people))
         middle = Fraction(int(ages[(people - 1) // 2] + ages[people // 2]), 2)
@@ -95,7 +101,7 @@ def test_means_and_medians_against_brute_force(people):
 
 
 def test_three_way_tables_of_few_people_give_everything_away():
-    cells = Cells(
+    cells = CellLayout(
         {name: tuple(range(size)) for name, size in zip("abcde", (2, 3, 2, 4, 2), strict=True)}
     )
     truth = random_table(cells, 20, 1)
@@ -140,7 +146,7 @@ def test_tables_that_contradict_each_other_are_named():
     said = [Count("women", {"a": [0]}, 3, 3), Count("old women", {"a": [0], "b": [2]}, 4, 4)]
     with pytest.raises(QuestionError, match=r"women = 3; old women = 4"):
         microdata(SMALL, said)
-    cells = Cells({"age": (0, 1, 2, 3)})
+    cells = CellLayout({"age": (0, 1, 2, 3)})
     odd = [
         Count("all", {}, 2, 2),
         Median("median", {}, "age", Fraction(1), 2),
@@ -167,7 +173,9 @@ def block_file(name):
 
 def block(means, unit, medians=Fraction(0)):
     """The published block: who each statistic is about, suppressed counts are below three."""
-    cells = Cells({"age": tuple(range(116)), "married": BOTH, "smoker": BOTH, "employed": BOTH})
+    cells = CellLayout(
+        {"age": tuple(range(116)), "married": BOTH, "smoker": BOTH, "employed": BOTH}
+    )
     adult = range(18, 116)
     about = {
         "total-population": {},
@@ -239,14 +247,14 @@ def test_with_means_in_whole_years_it_is_not_unique(medians, many):
 def noisy(cells, table, scale, seed):
     chance = np.random.default_rng(seed)
     return [
-        Noisy(names, np.rint(exact + chance.laplace(0, scale, exact.shape)), scale)
+        NoisyMarginal(names, np.rint(exact + chance.laplace(0, scale, exact.shape)), scale)
         for names in itertools.combinations(cells.values, 2)
         for exact in [counts(cells, table, names)]
     ]
 
 
 def test_a_guess_from_noise_gets_worse_with_the_noise():
-    cells = Cells(dict.fromkeys("abc", (0, 1, 2)))
+    cells = CellLayout(dict.fromkeys("abc", (0, 1, 2)))
     truth = np.zeros(27, np.int64)
     truth[[0, 13, 14, 26]] = [12, 9, 3, 6]
     shares = []
@@ -265,12 +273,12 @@ def test_a_guess_from_noise_gets_worse_with_the_noise():
 
 
 def test_a_guess_is_not_scored_without_the_truth():
-    cells = Cells(dict.fromkeys("ab", (0, 1)))
-    found = best_guess(cells, [Noisy(("a", "b"), np.array([[3, -1], [0, 2]]))])
+    cells = CellLayout(dict.fromkeys("ab", (0, 1)))
+    found = best_guess(cells, [NoisyMarginal(("a", "b"), np.array([[3, -1], [0, 2]]))])
     assert (found.success.low, found.success.high) == (0, 1)
     assert found.details["people"] == 5
     assert found.details["guess"][0] == {"record": ["0", "0"], "count": 3}
     with pytest.raises(QuestionError, match="another shape"):
-        best_guess(cells, [Noisy(("a",), np.zeros(3))])
+        best_guess(cells, [NoisyMarginal(("a",), np.zeros(3))])
     with pytest.raises(QuestionError, match="nothing was released"):
         best_guess(cells, [])

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from adomnia.audit.reconstruction.least_absolute import least_absolute
 from adomnia.audit.reconstruction.subset_sums import (
-    Noise,
+    SimulatedNoise,
     majority,
     recovery,
     subset_sums,
@@ -99,7 +99,7 @@ def test_the_curve_falls_with_noise_and_rises_with_questions():
 
 def test_laplace_noise_and_a_given_column():
     truth = [1] * 48 + [0] * 16
-    found = subset_sums(64, 512, Noise("laplace", 1.0), seed=3, truth=truth)
+    found = subset_sums(64, 512, SimulatedNoise("laplace", 1.0), seed=3, truth=truth)
     assert found.success.value == 1
     assert found.baseline == majority(truth) == 0.75
     assert found.details["guess"] == truth

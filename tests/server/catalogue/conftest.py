@@ -7,18 +7,18 @@ from collections.abc import Iterator
 import pytest
 from hamlet import view, write_hamlet
 
-from adomnia.curator.database import Database, open_database
+from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.wire.catalogue import Catalogue
 
 
 @pytest.fixture(scope="session")
-def hamlet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+def hamlet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateDatabase]:
     """The database, opened once."""
     with open_database(write_hamlet(tmp_path_factory.mktemp("hamlet"))) as database:
         yield database
 
 
 @pytest.fixture
-def catalogue(hamlet: Database) -> Catalogue:
+def catalogue(hamlet: PrivateDatabase) -> Catalogue:
     """What Alice sees."""
     return view(hamlet)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from adomnia.curator.database import Database
+from adomnia.curator.database import PrivateDatabase
 from adomnia.server.accounts import Person
 from adomnia.server.postgres.catalogue_content import budget_rows, shared_catalogue
 from adomnia.testing.worlds import World, analysts, dates, listed, number
@@ -49,11 +49,11 @@ def write_hamlet(folder: Path, rows: int = 137) -> Path:
 
 
 @lru_cache
-def _shared(database: Database) -> SharedCatalogue:
+def _shared(database: PrivateDatabase) -> SharedCatalogue:
     return shared_catalogue(database)
 
 
-def view(database: Database, name: str = "alice", role: str = "analyst") -> Catalogue:
+def view(database: PrivateDatabase, name: str = "alice", role: str = "analyst") -> Catalogue:
     """What somebody sees of the catalogue of a database."""
     person = Person(name, role)
     return Catalogue(

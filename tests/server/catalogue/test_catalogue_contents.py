@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hamlet import ask, view, write_hamlet
 
-from adomnia.curator.database import Database, open_database
+from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.wire.catalogue import Catalogue
 
 EVERYTHING = (
@@ -47,7 +47,9 @@ def test_comment_says_the_promise(catalogue: Catalogue) -> None:
     assert "rows cannot be read" in comment
 
 
-def test_same_for_other_data(tmp_path_factory: pytest.TempPathFactory, hamlet: Database) -> None:
+def test_same_for_other_data(
+    tmp_path_factory: pytest.TempPathFactory, hamlet: PrivateDatabase
+) -> None:
     """With three rows or 137, every table of the catalogue is the same to the last value."""
     folder = tmp_path_factory.mktemp("other")
     with open_database(write_hamlet(folder, rows=3)) as other:
@@ -68,7 +70,7 @@ def test_what_is_not_declared_is_not_told(catalogue: Catalogue) -> None:
             assert "parquet" not in told
 
 
-def test_a_person_sees_themselves_alone(hamlet: Database) -> None:
+def test_a_person_sees_themselves_alone(hamlet: PrivateDatabase) -> None:
     alice = view(hamlet)
     dora = view(hamlet, "dora", "curator")
     assert ask(alice, "SELECT rolname FROM pg_roles ORDER BY 1") == [("adomnia",), ("alice",)]

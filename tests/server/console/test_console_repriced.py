@@ -7,7 +7,7 @@ from pathlib import Path
 
 from console_living import BY_SEX, POLICY, Living, make_folder
 
-from adomnia.curator.database import Database, open_database
+from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.server.accounts import Person
 from adomnia.server.console.ledger_lines import history, lines, visible
 
@@ -31,7 +31,7 @@ def asked(tmp_path: Path) -> Path:
     return policy
 
 
-def told(database: Database, person: Person) -> list[tuple[str, dict[str, Fraction]]]:
+def told(database: PrivateDatabase, person: Person) -> list[tuple[str, dict[str, Fraction]]]:
     """The kinds and costs of the lines that somebody sees."""
     return [(line.kind, dict(line.cost)) for line in visible(lines(database), person)]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from parlour import write_town
 
-from adomnia.curator.database import Database, open_database
+from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.server.postgres.parameters import parameter_count, template
 from adomnia.wire.errors import WireError
 from adomnia.wire.statements.lexer import ClientStatement, split
@@ -35,7 +35,7 @@ def one(sql: str) -> ClientStatement:
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateDatabase]:
     """A town that is only looked at."""
     with open_database(write_town(tmp_path_factory.mktemp("parameters"))) as made:
         yield made

@@ -25,8 +25,8 @@ from adomnia.privacy.loss import Amount, exact
 __all__ = [
     "Disclosure",
     "DisclosureReport",
+    "DisclosureTerms",
     "Level",
-    "Terms",
     "disclosures",
     "expected_disclosures",
     "gate",
@@ -40,7 +40,7 @@ FINITE = Fraction(10**300)
 
 
 @dataclass(frozen=True)
-class Terms:
+class DisclosureTerms:
     """What counts as a disclosure, and how it is told.
 
     `tau`: the relative error that is close. `kj`, `kcp`: the thresholds K_J and K_CP.
@@ -71,7 +71,7 @@ class Terms:
                 raise QuestionError(message)
 
 
-STANDARD = Terms()
+STANDARD = DisclosureTerms()
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class DisclosureReport:
     """The levels under each reading of *personal group*, in the order of the epsilons given."""
 
     readings: Mapping[str, tuple[Level, ...]]
-    terms: Terms = STANDARD
+    terms: DisclosureTerms = STANDARD
 
     def to_json(self) -> dict[str, Any]:
         """Counts and errors as plain JSON values; never a name."""
@@ -143,7 +143,7 @@ def disclosures(
     public: Sequence[str],
     sensitive: str,
     epsilons: Iterable[Amount],
-    terms: Terms = STANDARD,
+    terms: DisclosureTerms = STANDARD,
 ) -> DisclosureReport:
     """What all two-way marginals of the public columns, with and without the sensitive, disclose.
 
@@ -168,7 +168,7 @@ def disclosures(
 def expected_disclosures(
     tables: Mapping[tuple[str, ...], NDArray[Any]],
     epsilons: Iterable[Amount],
-    terms: Terms = STANDARD,
+    terms: DisclosureTerms = STANDARD,
     sensitivity: Fraction | None = None,
     domains: Mapping[str, Sequence[Any]] | None = None,
 ) -> DisclosureReport:
@@ -273,7 +273,7 @@ def _levels(
     groups: Sequence[_Marginal],
     published: Sequence[_Marginal],
     noise: Iterable[tuple[str, float]],
-    terms: Terms,
+    terms: DisclosureTerms,
     domains: Mapping[str, Sequence[Any]],
 ) -> tuple[Level, ...]:
     """One level for each scale of the noise; what does not depend on it is computed once."""
@@ -330,7 +330,10 @@ def _named(
 
 
 def _noise(
-    epsilons: Iterable[Amount], marginals: int, terms: Terms, sensitivity: Fraction | None = None
+    epsilons: Iterable[Amount],
+    marginals: int,
+    terms: DisclosureTerms,
+    sensitivity: Fraction | None = None,
 ) -> list[tuple[str, float]]:
     """Each epsilon as it was written, and the scale of its noise (equation 13)."""
     if sensitivity is None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.audit.exact_releases.rebuild import Part, along, parts, rebuild
+from adomnia.audit.exact_releases.rebuild import CellComponent, along, parts, rebuild
 from adomnia.audit.finding import Finding, Rate
 from adomnia.audit.interval import wilson
 from adomnia.priors.solver.effort import STEPS, Effort
@@ -191,7 +191,7 @@ class _World:
     pool: Integers
     centre: NDArray[np.float64]
     exact: System
-    found: list[Part]
+    found: list[CellComponent]
     deadline: float
 
 
@@ -266,7 +266,7 @@ def _finding(tally: _Tally, facts: dict[str, Any], complete: bool) -> Finding:
     )
 
 
-def _everywhere(found: list[Part]) -> list[Move]:
+def _everywhere(found: list[CellComponent]) -> list[Move]:
     """The moves of all parts, by the cells of the whole table."""
     return [(part.cells[cells], change) for part in found for cells, change in part.moves]
 
@@ -286,7 +286,7 @@ def _determined(exact: System, tables: Integers, effort: Effort) -> tuple[int, i
     return len(fixed), len(alike - fixed.keys()) if effort.is_spent else 0
 
 
-def _sensitivity(found: list[Part]) -> float | None:
+def _sensitivity(found: list[CellComponent]) -> float | None:
     """Of all cells between induced neighbours, where every part is a line; else unknown."""
     if any(part.dimension > 1 for part in found):
         return None

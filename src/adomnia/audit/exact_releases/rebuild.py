@@ -14,7 +14,7 @@ from scipy import linalg
 from adomnia.priors.solver.lattice.kernel import components
 from adomnia.priors.solver.tables.sampling import ENDLESS, Move, ranges
 
-__all__ = ["Part", "along", "parts", "rebuild"]
+__all__ = ["CellComponent", "along", "parts", "rebuild"]
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -23,7 +23,7 @@ SWEEPS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class CellComponent:
     """Cells that change together: a basis of their lattice, and moves inside the part."""
 
     cells: Integers
@@ -36,17 +36,17 @@ class Part:
         return int(self.basis.shape[1])
 
 
-def parts(basis: Any, rng: np.random.Generator) -> list[Part]:
+def parts(basis: Any, rng: np.random.Generator) -> list[CellComponent]:
     """The independent parts of a lattice, given by its sparse basis."""
     found = []
     for cells, columns in components(basis):
         own = basis[:, columns].tocsr()[cells, :].tocsc()
-        found.append(Part(cells, own, _moves(own, rng)))
+        found.append(CellComponent(cells, own, _moves(own, rng)))
     return found
 
 
 def rebuild(
-    noisy: Reals, consistent: Integers, found: list[Part], deadline: float = math.inf
+    noisy: Reals, consistent: Integers, found: list[CellComponent], deadline: float = math.inf
 ) -> Integers:
     """Likely tables for noisy counts with equal Laplace noise (cells by trials).
 

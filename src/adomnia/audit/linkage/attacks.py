@@ -11,7 +11,13 @@ from numpy.typing import ArrayLike
 from adomnia.audit.attack import CheckedOptions, option
 from adomnia.audit.files import read_columns
 from adomnia.audit.finding import Finding
-from adomnia.audit.linkage.equivalence_classes import Columns, Release, arrow, column_names, rows
+from adomnia.audit.linkage.equivalence_classes import (
+    Columns,
+    PublishedFile,
+    arrow,
+    column_names,
+    rows,
+)
 from adomnia.audit.linkage.intersection import intersection
 from adomnia.audit.linkage.linkage import Shared, Weighing, link_exactly, link_probably
 from adomnia.audit.linkage.rating_files import read_ratings
@@ -103,7 +109,7 @@ class Intersection(CheckedOptions):
     names: bool = option(False, "Also who and what: exact data.")
     time_limit: float = option(60.0, "In seconds.", 0)
 
-    def run(self, published: Sequence[Release], truth: None = None) -> Finding:
+    def run(self, published: Sequence[PublishedFile], truth: None = None) -> Finding:
         """The share of the people whose sensitive value all releases determine together."""
         return intersection(published, self.names, self.time_limit)
 

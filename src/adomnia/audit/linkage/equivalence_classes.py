@@ -15,7 +15,7 @@ from adomnia.errors import QuestionError
 
 __all__ = [
     "Columns",
-    "Release",
+    "PublishedFile",
     "arrow",
     "cells",
     "classes",
@@ -35,7 +35,7 @@ LARGEST = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class PublishedFile:
     """A published file, and the curator's column that says whose each record is.
 
     The attacker does not see `person`; he knows who is in the file, and each one's class.
@@ -118,7 +118,7 @@ def together(files: Sequence[Columns], names: Sequence[str]) -> list[Ints]:
     return np.split(code, np.cumsum([len(part) for part in parts])[:-1])
 
 
-def meet(releases: Sequence[Release]) -> tuple[list[Ints], list[Ints], list[Ints]]:
+def meet(releases: Sequence[PublishedFile]) -> tuple[list[Ints], list[Ints], list[Ints]]:
     """For each release the classes, the sensitive values, and the rows of the people in all.
 
     Values have the same codes in all releases, and the people the same order.

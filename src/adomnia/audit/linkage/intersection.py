@@ -17,7 +17,7 @@ from scipy import sparse
 
 from adomnia.audit.finding import Finding
 from adomnia.audit.interval import wilson
-from adomnia.audit.linkage.equivalence_classes import Release, arrow, cells, classes, meet
+from adomnia.audit.linkage.equivalence_classes import PublishedFile, arrow, cells, classes, meet
 from adomnia.audit.linkage.uniqueness import anonymity, m_invariance
 from adomnia.errors import QuestionError
 
@@ -57,7 +57,7 @@ class _Left:
 
 
 def intersection(
-    releases: Sequence[Release], names: bool = False, time_limit: float = 60.0
+    releases: Sequence[PublishedFile], names: bool = False, time_limit: float = 60.0
 ) -> Finding:
     """How many people's sensitive values all releases determine together, and each one alone.
 
@@ -126,12 +126,12 @@ def _left(crowds: Sequence[sparse.csr_array], own: Sequence[Ints], end: float) -
     return _Left(np.concatenate(many), np.concatenate(likeliest)), done
 
 
-def _measures(release: Release) -> dict[str, Any]:
+def _measures(release: PublishedFile) -> dict[str, Any]:
     found = anonymity(release.data, release.quasi, release.sensitive)
     return {"rows": found.rows, "k": found.k, "distinct_l": found.distinct_l}
 
 
-def _people(release: Release, places: Ints, left: _Left) -> list[list[str]]:
+def _people(release: PublishedFile, places: Ints, left: _Left) -> list[list[str]]:
     sure = places[: left.many.size][left.many == 1][:SHOWN]
     columns = [arrow(release.data, name).take(sure) for name in (release.person, release.sensitive)]
     return [[str(part) for part in pair] for pair in zip(*map(list, columns), strict=True)]

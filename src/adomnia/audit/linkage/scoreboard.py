@@ -20,7 +20,7 @@ from adomnia.audit.finding import Finding
 from adomnia.audit.interval import wilson
 from adomnia.errors import QuestionError
 
-__all__ = ["Facts", "Hunt", "Ratings", "Scoring", "scoreboard", "scoreboard_curve", "scores"]
+__all__ = ["Hunt", "KnownItems", "Ratings", "Scoring", "scoreboard", "scoreboard_curve", "scores"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -110,7 +110,7 @@ class Ratings:
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class KnownItems:
     """What is known of one person: items, how they were rated, and when, if that is known."""
 
     item: Ints
@@ -159,7 +159,7 @@ HUNTS = tuple(
 )
 
 
-def scores(ratings: Ratings, facts: Facts, scoring: Scoring = STANDARD) -> Floats:
+def scores(ratings: Ratings, facts: KnownItems, scoring: Scoring = STANDARD) -> Floats:
     """The score of every record: over the facts, weight times closeness of value and of day."""
     total = np.zeros(ratings.people)
     for at, item in enumerate(facts.item.tolist()):
@@ -241,7 +241,7 @@ def _sorted_once(key: Ints) -> Ints:
     return np.unique(key, return_index=True)[1]
 
 
-def _draw(source: Ratings, person: int, hunt: Hunt, chance: np.random.Generator) -> Facts:
+def _draw(source: Ratings, person: int, hunt: Hunt, chance: np.random.Generator) -> KnownItems:
     """Facts about a person: ratings of his own, and wrong ones that others gave."""
     own = source.own[source.first[person] : source.first[person + 1]]
     true = chance.choice(own, hunt.facts - hunt.wrong, replace=False)
@@ -251,7 +251,7 @@ def _draw(source: Ratings, person: int, hunt: Hunt, chance: np.random.Generator)
     off = chance.integers(-hunt.value_error, hunt.value_error, entry.size, endpoint=True)
     late = chance.integers(-hunt.day_error, hunt.day_error, entry.size, endpoint=True)
     day = source.day[entry] + late if hunt.dated and source.day is not None else None
-    return Facts(source.item[entry], source.value[entry] + off, day)
+    return KnownItems(source.item[entry], source.value[entry] + off, day)
 
 
 def _judged(total: Floats, person: int, scoring: Scoring) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from adomnia.audit.finding import Finding, Rate
 from adomnia.audit.linkage.equivalence_classes import (
     Columns,
-    Release,
+    PublishedFile,
     cells,
     classes,
     codes,
@@ -147,7 +147,7 @@ def anonymity(data: Columns, quasi: Sequence[str], sensitive: str | None = None)
     )
 
 
-def m_invariance(first: Release, second: Release) -> Invariance:
+def m_invariance(first: PublishedFile, second: PublishedFile) -> Invariance:
     """The largest m for which two releases are m-invariant (Xiao and Tao's definition)."""
     groups, values, places = meet([first, second])
     files = list(zip(groups, values, strict=True))

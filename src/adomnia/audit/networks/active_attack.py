@@ -19,12 +19,12 @@ import numpy as np
 
 from adomnia.audit.finding import Finding
 from adomnia.audit.interval import wilson
-from adomnia.audit.networks.pattern import Network, Nodes, Pattern, find
+from adomnia.audit.networks.pattern import AdjacencyLists, Nodes, Pattern, find
 from adomnia.errors import QuestionError
 
 __all__ = [
-    "Accounts",
     "Coalition",
+    "PlantedAccounts",
     "Publish",
     "accounts_needed",
     "active_attack",
@@ -36,12 +36,12 @@ REMEDY = "publish noisy counts of the network, or answer questions; removing nam
 SEVERAL = 64  # copies after which a search for more is given up
 
 
-Publish = Callable[[Network, np.random.Generator], Network]
+Publish = Callable[[AdjacencyLists, np.random.Generator], AdjacencyLists]
 """How a network is published: nodes keep their numbers, which the attack does not use."""
 
 
 @dataclass(frozen=True)
-class Accounts:
+class PlantedAccounts:
     """What is planted: k accounts (None: as many as the theorem asks for) to name the targets.
 
     Each has a number of outer edges drawn from `degrees`, more where the targets need it.
@@ -58,7 +58,8 @@ class Accounts:
 class Coalition:
     """Who conspires: a user and k - 1 friends, who compare their degrees and inner edges.
 
-    With `counts` also how many outsiders each subset of them knows. `names` as in `Accounts`.
+    With `counts` also how many outsiders each subset of them knows.
+    `names` as in `PlantedAccounts`.
     """
 
     k: int = 8
@@ -66,12 +67,12 @@ class Coalition:
     names: bool = False
 
 
-PLANTED = Accounts()
+PLANTED = PlantedAccounts()
 FRIENDS = Coalition()
 
 
 @dataclass(frozen=True)
-class _Trial:
+class _AttackTrial:
     """One attack: how many copies were found, whether one and the right one, and what was read."""
 
     copies: int
@@ -87,8 +88,8 @@ class _Trial:
 
 
 def active_attack(
-    network: Network,
-    accounts: Accounts = PLANTED,
+    network: AdjacencyLists,
+    accounts: PlantedAccounts = PLANTED,
     trials: int = 100,
     seed: int = 0,
     time_limit: float = 60.0,
@@ -108,13 +109,13 @@ def active_attack(
             f"{k} accounts have {max(sets, 0)} sets and there are {n} people",
         )
 
-    def attempt(chance: np.random.Generator, end: float) -> _Trial:
+    def attempt(chance: np.random.Generator, end: float) -> _AttackTrial:
         grown, marks = _plant(network, accounts, _inner(k, chance), chance)
         seen = grown if publish is None else publish(grown, chance)
         members = tuple(range(n, n + k))
         found, whole = find(seen, Pattern.of(grown, members), 2, end)
         if len(found) != 1 or not whole:
-            return _Trial(len(found), False, whole)
+            return _AttackTrial(len(found), False, whole)
         return _read(network, seen, found[0], marks, found[0] == members)
 
     done = _repeat(attempt, trials, seed, time_limit)
@@ -122,7 +123,7 @@ def active_attack(
 
 
 def passive_attack(
-    network: Network,
+    network: AdjacencyLists,
     coalition: Coalition = FRIENDS,
     trials: int = 100,
     seed: int = 0,
@@ -139,7 +140,7 @@ def passive_attack(
     if k < 2 or not central:
         raise QuestionError(f"nobody has {k - 1} friends here", "give a smaller k, from 2 on")
 
-    def attempt(chance: np.random.Generator, end: float) -> _Trial:
+    def attempt(chance: np.random.Generator, end: float) -> _AttackTrial:
         user = central[chance.integers(len(central))]
         friends = chance.choice(sorted(network.neighbors[user]), k - 1, replace=False)
         members = (user, *friends.tolist())
@@ -152,10 +153,10 @@ def passive_attack(
         sure = whole and len(found) < SEVERAL
         by_counts = sure and same == [members]
         if len(chosen) != 1 or not sure:
-            return _Trial(len(chosen), False, whole, by_counts)
+            return _AttackTrial(len(chosen), False, whole, by_counts)
         marks = {node: mark for node, mark in own.items() if sets[mark] == 1}
         read = _read(network, seen, chosen[0], marks, chosen[0] == members)
-        return _Trial(**{**vars(read), "right_by_counts": by_counts})
+        return _AttackTrial(**{**vars(read), "right_by_counts": by_counts})
 
     done = _repeat(attempt, trials, seed, time_limit)
     return _finding("passive", k, network, done, trials, coalition.names)
@@ -166,7 +167,7 @@ def accounts_needed(n: int, delta: float = 0.1) -> int:
     return max(3, math.ceil((2 + delta) * math.log2(max(n, 2))))
 
 
-def _inner(k: int, chance: np.random.Generator) -> Network:
+def _inner(k: int, chance: np.random.Generator) -> AdjacencyLists:
     """A path and each further edge with probability one half, until no other order looks alike.
 
     Everybody knows two others at least: a stranger with one link then fits nowhere.
@@ -176,7 +177,7 @@ def _inner(k: int, chance: np.random.Generator) -> Network:
     while True:
         coins = chance.integers(0, 2, len(others))
         drawn = [pair for pair, coin in zip(others, coins, strict=True) if coin]
-        inner = Network.of([*path, *drawn], k)
+        inner = AdjacencyLists.of([*path, *drawn], k)
         # up to five nodes are always symmetric: there the degrees must tell them apart
         alike = k >= 6 and len(find(inner, Pattern.of(inner, range(k)))[0]) > 1
         if not alike and min(map(len, inner.neighbors)) >= 2:
@@ -184,8 +185,11 @@ def _inner(k: int, chance: np.random.Generator) -> Network:
 
 
 def _plant(
-    network: Network, accounts: Accounts, inner: Network, chance: np.random.Generator
-) -> tuple[Network, dict[int, int]]:
+    network: AdjacencyLists,
+    accounts: PlantedAccounts,
+    inner: AdjacencyLists,
+    chance: np.random.Generator,
+) -> tuple[AdjacencyLists, dict[int, int]]:
     """The network with the planted accounts behind its nodes, and each target's mark.
 
     A mark is the set of planted accounts a target is linked to, as bits. Other links go to people
@@ -206,10 +210,10 @@ def _plant(
     for node, account in links:
         grown[node].add(account)
         grown[account].add(node)
-    return Network(grown), marks
+    return AdjacencyLists(grown), marks
 
 
-def _marks(inner: Network, targets: int, chance: np.random.Generator) -> list[int]:
+def _marks(inner: AdjacencyLists, targets: int, chance: np.random.Generator) -> list[int]:
     """Different sets of two or more accounts, small ones first and otherwise at random.
 
     Whom one account knows of the others, with or without itself, is no mark: its holder could pass
@@ -226,7 +230,7 @@ def _marks(inner: Network, targets: int, chance: np.random.Generator) -> list[in
     return chosen[:targets]
 
 
-def _outside(network: Network, members: Sequence[int]) -> dict[int, int]:
+def _outside(network: AdjacencyLists, members: Sequence[int]) -> dict[int, int]:
     """For each outsider that the members know, which of them do, as bits."""
     marks: dict[int, int] = {}
     for i, member in enumerate(members):
@@ -235,7 +239,9 @@ def _outside(network: Network, members: Sequence[int]) -> dict[int, int]:
     return {node: mark for node, mark in marks.items() if node not in members}
 
 
-def _read(truth: Network, seen: Network, copy: Nodes, marks: dict[int, int], right: bool) -> _Trial:
+def _read(
+    truth: AdjacencyLists, seen: AdjacencyLists, copy: Nodes, marks: dict[int, int], right: bool
+) -> _AttackTrial:
     """Name those whose mark nobody else has, and compare the edges between them with the truth."""
     around = _outside(seen, copy)
     times = Counter(around.values())
@@ -244,7 +250,7 @@ def _read(truth: Network, seen: Network, copy: Nodes, marks: dict[int, int], rig
     pairs = list(combinations(named, 2))
     told = [named[other] in seen.neighbors[named[one]] for one, other in pairs]
     true = [other in truth.neighbors[one] for one, other in pairs]
-    return _Trial(
+    return _AttackTrial(
         copies=1,
         right=right,
         named=sum(person == node for person, node in named.items()),
@@ -257,14 +263,14 @@ def _read(truth: Network, seen: Network, copy: Nodes, marks: dict[int, int], rig
 
 
 def _repeat(
-    attempt: Callable[[np.random.Generator, float], _Trial],
+    attempt: Callable[[np.random.Generator, float], _AttackTrial],
     trials: int,
     seed: int,
     time_limit: float,
-) -> list[_Trial]:
+) -> list[_AttackTrial]:
     """Trials that were done before the clock; each has its own stream of chance."""
     end = time.monotonic() + time_limit
-    done: list[_Trial] = []
+    done: list[_AttackTrial] = []
     for stream in np.random.SeedSequence(seed).spawn(trials):
         if time.monotonic() > end:
             break
@@ -273,7 +279,7 @@ def _repeat(
 
 
 def _finding(
-    attack: str, k: int, network: Network, done: list[_Trial], trials: int, names: bool
+    attack: str, k: int, network: AdjacencyLists, done: list[_AttackTrial], trials: int, names: bool
 ) -> Finding:
     n, many = len(network.neighbors), len(done)
     success = wilson(_mean(trial.right for trial in done), many)

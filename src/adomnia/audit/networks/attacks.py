@@ -10,13 +10,13 @@ from adomnia.audit.attack import CheckedOptions, option
 from adomnia.audit.files import read_edges
 from adomnia.audit.finding import Finding
 from adomnia.audit.networks.active_attack import (
-    Accounts,
     Coalition,
+    PlantedAccounts,
     Publish,
     active_attack,
     passive_attack,
 )
-from adomnia.audit.networks.pattern import Network
+from adomnia.audit.networks.pattern import AdjacencyLists
 from adomnia.errors import QuestionError
 
 __all__ = ["NetworkAttack", "PublishedNetwork"]
@@ -26,7 +26,7 @@ __all__ = ["NetworkAttack", "PublishedNetwork"]
 class PublishedNetwork:
     """A network, and how it is published: as it is, with its names removed, unless told."""
 
-    network: Network
+    network: AdjacencyLists
     publish: Publish | None = None
 
 
@@ -54,7 +54,7 @@ class NetworkAttack(CheckedOptions):
         """One file of edges, two numbers a line."""
         if len(files) != 1:
             raise QuestionError("this attack takes one file", "a file of edges")
-        return PublishedNetwork(Network.of(read_edges(files[0])))
+        return PublishedNetwork(AdjacencyLists.of(read_edges(files[0])))
 
     def run(self, published: PublishedNetwork, truth: None = None) -> Finding:
         """The share of the trials in which the attacker found himself, and nobody else."""
@@ -63,7 +63,7 @@ class NetworkAttack(CheckedOptions):
             return passive_attack(
                 published.network, who, self.trials, self.seed, self.time_limit, published.publish
             )
-        few = Accounts(self.accounts, self.targets, names=self.names)
+        few = PlantedAccounts(self.accounts, self.targets, names=self.names)
         return active_attack(
             published.network, few, self.trials, self.seed, self.time_limit, published.publish
         )

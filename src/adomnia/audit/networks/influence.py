@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.audit.finding import Finding, Rate
-from adomnia.audit.networks.growth.models import MODELS, Growth, settle
-from adomnia.audit.networks.growth.odds import Estimate, Odds, odds
+from adomnia.audit.networks.growth.models import MODELS, GrowthModel, settle
+from adomnia.audit.networks.growth.odds import MeanEstimate, Odds, odds
 from adomnia.audit.networks.growth.run import Progress, run
 from adomnia.errors import QuestionError
 
@@ -37,14 +37,14 @@ class InfluenceReport:
     `asked` were done.
     """
 
-    growth: Growth
+    growth: GrowthModel
     seed: int
     epsilon: float
     asked: int
     runs: int
-    without: Estimate
-    with_edge: Estimate
-    difference: Estimate
+    without: MeanEstimate
+    with_edge: MeanEstimate
+    difference: MeanEstimate
     naive: Odds
     participation: Odds
 
@@ -165,8 +165,8 @@ def _check(runs: int, seed: int, epsilon: float, workers: int, limit: float | No
         raise QuestionError(f"a time limit of {limit} seconds", "0 or more, or none")
 
 
-def _mean(values: NDArray[np.int32]) -> Estimate:
-    return Estimate(float(values.mean()), float(values.std(ddof=1) / math.sqrt(values.size)))
+def _mean(values: NDArray[np.int32]) -> MeanEstimate:
+    return MeanEstimate(float(values.mean()), float(values.std(ddof=1) / math.sqrt(values.size)))
 
 
 def _noise(odds: Odds) -> dict[str, Any]:

@@ -12,20 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from adomnia.errors import QuestionError
 
-__all__ = ["Network", "Nodes", "Pattern", "find"]
+__all__ = ["AdjacencyLists", "Nodes", "Pattern", "find"]
 
 Ints = NDArray[np.int64]
 Nodes = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class AdjacencyLists:
     """An undirected network without loops: for each node, from 0 on, who its neighbours are."""
 
     neighbors: Sequence[set[int]]
 
     @classmethod
-    def of(cls, edges: ArrayLike, nodes: int | None = None) -> Network:
+    def of(cls, edges: ArrayLike, nodes: int | None = None) -> AdjacencyLists:
         """From pairs of nodes; directions, loops and repetitions are dropped.
 
         Without `nodes` the labels that occur are numbered in their order.
@@ -60,7 +60,7 @@ class Pattern:
     knows: tuple[Nodes, ...]
 
     @classmethod
-    def of(cls, network: Network, members: Sequence[int]) -> Pattern:
+    def of(cls, network: AdjacencyLists, members: Sequence[int]) -> Pattern:
         """The pattern of these nodes in a network."""
         near = [network.neighbors[member] for member in members]
         knows = tuple(
@@ -70,7 +70,7 @@ class Pattern:
 
 
 def find(
-    network: Network, pattern: Pattern, most: int = 2, end: float = math.inf
+    network: AdjacencyLists, pattern: Pattern, most: int = 2, end: float = math.inf
 ) -> tuple[list[Nodes], bool]:
     """Copies of the pattern, at most `most`, and whether the search ended before the clock."""
     near = network.neighbors

@@ -15,7 +15,7 @@ from adomnia.audit.reconstruction.averaging import averaging
 from adomnia.audit.reconstruction.decoding import LinearAnswers, decode
 from adomnia.audit.reconstruction.hadamard import hadamard
 from adomnia.audit.reconstruction.microdata import microdata
-from adomnia.audit.reconstruction.noisy_tables import Noisy, best_guess
+from adomnia.audit.reconstruction.noisy_tables import NoisyMarginal, best_guess
 from adomnia.audit.reconstruction.published_statistics import marginal
 from adomnia.audit.reconstruction.reconstruct import reconstruct
 from adomnia.audit.reconstruction.subset_sums import Ask
@@ -149,7 +149,7 @@ class Microdata(CheckedOptions):
         """The share of the records that are certain; of a guess, of those that are in it."""
         cells, tables = published.cells, published.tables
         if self.noise is not None:
-            noisy = [Noisy(names, counts, self.noise) for names, counts in tables]
+            noisy = [NoisyMarginal(names, counts, self.noise) for names, counts in tables]
             return best_guess(cells, noisy, self.time_limit, truth)
         said = [
             one

@@ -15,7 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.audit.finding import Finding
-from adomnia.audit.reconstruction.subset_sums import Ask, Noise, balanced_secret, majority, recovery
+from adomnia.audit.reconstruction.subset_sums import (
+    Ask,
+    SimulatedNoise,
+    balanced_secret,
+    majority,
+    recovery,
+)
 from adomnia.errors import BudgetError, QuestionError
 from adomnia.marginals.paper.bits import signs, walsh_hadamard
 
@@ -33,7 +39,7 @@ MOST = 1 << 24
 
 def hadamard(
     n: int,
-    noise: float | Noise | Ask,
+    noise: float | SimulatedNoise | Ask,
     seed: int = 0,
     time_limit: float = 60.0,
     truth: Sequence[int] | None = None,
@@ -54,7 +60,7 @@ def hadamard(
         answers, answered = _ask(noise, n, size, end)
         return _finding(fourier_decode(answers)[:n], given, None, answered, size)
     secret = balanced_secret(n, chance) if given is None else given
-    drawn = noise if isinstance(noise, Noise) else Noise("uniform", float(noise))
+    drawn = noise if isinstance(noise, SimulatedNoise) else SimulatedNoise("uniform", float(noise))
     filled = np.zeros(size)
     filled[:n] = secret
     answers = walsh_hadamard(filled) + drawn.draw(size, chance)

@@ -18,9 +18,9 @@ from scipy.optimize import linprog
 
 from adomnia.audit.reconstruction.published_statistics import (
     UNLIMITED,
-    Cells,
+    CellLayout,
+    LinearConstraint,
     Median,
-    Row,
     Statement,
 )
 from adomnia.priors.solver.lattice.region import ENDLESS, Region, tighten
@@ -53,7 +53,7 @@ class _Branch:
 
 
 def list_tables(
-    cells: Cells,
+    cells: CellLayout,
     statements: Sequence[Statement],
     most: int = 1000,
     time_limit: float = 60.0,
@@ -79,13 +79,13 @@ def list_tables(
     return Listing(tables, not stack and len(found) <= most, looked)
 
 
-def _nothing(cells: Cells, upper: Integers) -> Region:
+def _nothing(cells: CellLayout, upper: Integers) -> Region:
     none = np.zeros(0, np.int64)
     matrix = sparse.csr_array((0, cells.many), dtype=np.int64)
     return Region(matrix, none, none, np.zeros(cells.many, np.int64), upper)
 
 
-def _add(region: Region, rows: Sequence[Row]) -> Region:
+def _add(region: Region, rows: Sequence[LinearConstraint]) -> Region:
     if not rows:
         return region
     more = sparse.csr_array(np.array([row.factors for row in rows], np.int64))
@@ -97,7 +97,9 @@ def _add(region: Region, rows: Sequence[Row]) -> Region:
     )
 
 
-def _visit(cells: Cells, branch: _Branch, seconds: float) -> tuple[list[Integers], list[_Branch]]:
+def _visit(
+    cells: CellLayout, branch: _Branch, seconds: float
+) -> tuple[list[Integers], list[_Branch]]:
     """The tables found for certain, and the branches that are left."""
     relaxed = _add(branch.region, [row for said in branch.medians for row in said.rows(cells)])
     tight = tighten(relaxed)
@@ -119,7 +121,7 @@ def _visit(cells: Cells, branch: _Branch, seconds: float) -> tuple[list[Integers
 
 
 def _divided(
-    cells: Cells, branch: _Branch, tight: Region, point: Floats | None, seconds: float
+    cells: CellLayout, branch: _Branch, tight: Region, point: Floats | None, seconds: float
 ) -> list[_Branch]:
     """The branches of one that may hold tables, by a point of it in fractions."""
     if point is None:
@@ -130,7 +132,7 @@ def _divided(
     return _separated(cells, branch, point) or _halved(branch, tight)
 
 
-def _around(cells: Cells, branch: _Branch, tight: Region, seconds: float) -> list[_Branch]:
+def _around(cells: CellLayout, branch: _Branch, tight: Region, seconds: float) -> list[_Branch]:
     """A table is known: prove that nothing else moves, or look for another far from it."""
     free = tight.lower < tight.upper
     resting = free & (branch.inside == tight.lower)
@@ -161,7 +163,7 @@ def _relaxation(tight: Region, aim: Floats, seconds: float) -> Floats | None:
     return None if found is None else np.asarray(found, float)
 
 
-def _narrowed(cells: Cells, branch: _Branch, is_open: list[Median]) -> list[_Branch]:
+def _narrowed(cells: CellLayout, branch: _Branch, is_open: list[Median]) -> list[_Branch]:
     """Two branches: the widest open median in the lower or the upper half of its range."""
     spans = [said.span(cells) for said in is_open]
     place = max(range(len(spans)), key=lambda i: spans[i][1] - spans[i][0])
@@ -175,7 +177,7 @@ def _narrowed(cells: Cells, branch: _Branch, is_open: list[Median]) -> list[_Bra
     return parts
 
 
-def _separated(cells: Cells, branch: _Branch, point: Floats) -> list[_Branch]:
+def _separated(cells: CellLayout, branch: _Branch, point: Floats) -> list[_Branch]:
     """Two branches by the number of people in some cells: a first few along the longest axis.
 
     With a table inside, the number in which it differs most from the point is chosen; without,
@@ -211,8 +213,10 @@ def _halved(branch: _Branch, tight: Region) -> list[_Branch]:
 
 def _cut(branch: _Branch, group: Integers, cut: int) -> list[_Branch]:
     """At most `cut` people in the group, or more."""
-    below = replace(branch, region=_add(branch.region, [Row(group, 0, cut)]))
-    above = replace(branch, region=_add(branch.region, [Row(group, cut + 1, UNLIMITED)]))
+    below = replace(branch, region=_add(branch.region, [LinearConstraint(group, 0, cut)]))
+    above = replace(
+        branch, region=_add(branch.region, [LinearConstraint(group, cut + 1, UNLIMITED)])
+    )
     if branch.inside is None:
         return [below, above]
     held = int(group @ branch.inside) <= cut
@@ -222,16 +226,16 @@ def _cut(branch: _Branch, group: Integers, cut: int) -> list[_Branch]:
     ]
 
 
-def _axis(cells: Cells) -> int:
+def _axis(cells: CellLayout) -> int:
     return int(np.argmax(cells.shape))
 
 
-def _first_few(cells: Cells, table: Floats) -> Floats:
+def _first_few(cells: CellLayout, table: Floats) -> Floats:
     """The sums of a table over the first 1, 2, … values of the longest axis, all else fixed."""
     return np.cumsum(table.reshape(cells.shape), axis=_axis(cells))
 
 
-def _group(cells: Cells, place: int) -> Integers:
+def _group(cells: CellLayout, place: int) -> Integers:
     """The cells that are summed at this place of `_first_few`."""
     at = np.unravel_index(place, cells.shape)
     axis = _axis(cells)

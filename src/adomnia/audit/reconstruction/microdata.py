@@ -16,7 +16,7 @@ from scipy import sparse
 
 from adomnia.audit.finding import Finding, Rate
 from adomnia.audit.reconstruction.listing import Listing, list_tables
-from adomnia.audit.reconstruction.published_statistics import Cells, Statement
+from adomnia.audit.reconstruction.published_statistics import CellLayout, Statement
 from adomnia.errors import QuestionError
 from adomnia.priors.consistency import check
 from adomnia.priors.solver.effort import STEPS, Effort
@@ -38,7 +38,7 @@ SHOWN = 1000
 
 
 def microdata(
-    cells: Cells,
+    cells: CellLayout,
     statements: Sequence[Statement],
     most: int = 1000,
     time_limit: float = 60.0,
@@ -63,7 +63,9 @@ def microdata(
     return _finding(cells, listing, forced, truth)
 
 
-def _system(cells: Cells, statements: Sequence[Statement], forbidden: Integers | None) -> System:
+def _system(
+    cells: CellLayout, statements: Sequence[Statement], forbidden: Integers | None
+) -> System:
     rows = [(said.name, row) for said in statements for row in said.rows(cells)]
     matrix = sparse.csr_array(
         np.array([row.factors for _, row in rows], np.int64).reshape(-1, cells.many)
@@ -92,7 +94,7 @@ def _certain(listing: Listing, forced: dict[int, int]) -> tuple[int, int]:
 
 
 def _finding(
-    cells: Cells, listing: Listing, forced: dict[int, int], truth: Integers | None
+    cells: CellLayout, listing: Listing, forced: dict[int, int], truth: Integers | None
 ) -> Finding:
     many = len(listing.tables)
     people = int(listing.tables.sum(axis=1).max()) if many else sum(forced.values())
@@ -130,12 +132,12 @@ def _finding(
     )
 
 
-def shown(cells: Cells, cell: int, count: int) -> dict[str, Any]:
+def shown(cells: CellLayout, cell: int, count: int) -> dict[str, Any]:
     """A cell for people: its values as text, and a count."""
     return {"record": [str(value) for value in cells.record(cell)], "count": count}
 
 
-def _ranges(cells: Cells, listing: Listing) -> list[dict[str, Any]]:
+def _ranges(cells: CellLayout, listing: Listing) -> list[dict[str, Any]]:
     """Least and greatest count of each cell that is not empty in all the tables listed."""
     if not len(listing.tables):
         return []

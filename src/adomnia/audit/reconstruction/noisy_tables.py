@@ -15,17 +15,17 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from adomnia.audit.finding import Finding, Rate
 from adomnia.audit.interval import wilson
 from adomnia.audit.reconstruction.microdata import PAPER, REMEDY, SHOWN, shown
-from adomnia.audit.reconstruction.published_statistics import Cells
+from adomnia.audit.reconstruction.published_statistics import CellLayout
 from adomnia.errors import QuestionError
 
-__all__ = ["Noisy", "best_guess"]
+__all__ = ["NoisyMarginal", "best_guess"]
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Noisy:
+class NoisyMarginal:
     """A marginal released with noise: its attributes, its numbers, and the scale of the noise."""
 
     names: tuple[str, ...]
@@ -34,8 +34,8 @@ class Noisy:
 
 
 def best_guess(
-    cells: Cells,
-    released: Sequence[Noisy],
+    cells: CellLayout,
+    released: Sequence[NoisyMarginal],
     time_limit: float = 60.0,
     truth: Integers | None = None,
 ) -> Finding:
@@ -45,8 +45,8 @@ def best_guess(
     that are in the guess; it is unknown without a truth, which only scores. Raises a QuestionError
     where nothing was released, or a table has another shape.
 
-    >>> cells = Cells({"sex": ("F", "M")})
-    >>> released = [Noisy(("sex",), np.array([3.2, 0.9]))]
+    >>> cells = CellLayout({"sex": ("F", "M")})
+    >>> released = [NoisyMarginal(("sex",), np.array([3.2, 0.9]))]
     >>> best_guess(cells, released, truth=np.array([3, 1])).success.value
     1.0
     """
@@ -82,7 +82,7 @@ def best_guess(
     )
 
 
-def _measured(cells: Cells, released: Sequence[Noisy]) -> tuple[Any, Floats, Floats]:
+def _measured(cells: CellLayout, released: Sequence[NoisyMarginal]) -> tuple[Any, Floats, Floats]:
     """A row for each published number, the numbers, and the weight of each."""
     numbered = np.arange(cells.many).reshape(cells.shape)
     order = list(cells.values)
@@ -148,7 +148,7 @@ def _spread(truth: Integers) -> float:
     return float(np.minimum(even, truth).sum() / people) if people else 0.0
 
 
-def _independent(cells: Cells, truth: Integers) -> float:
+def _independent(cells: CellLayout, truth: Integers) -> float:
     """What somebody hits who knows the true one-way counts and takes them as independent."""
     people = int(truth.sum())
     table = truth.reshape(cells.shape)

@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
 
-__all__ = ["UNLIMITED", "Cells", "Count", "Mean", "Median", "Row", "Statement", "marginal"]
+__all__ = [
+    "UNLIMITED",
+    "CellLayout",
+    "Count",
+    "LinearConstraint",
+    "Mean",
+    "Median",
+    "Statement",
+    "marginal",
+]
 
 Integers = NDArray[np.int64]
 Where = Mapping[str, Collection[Any]]
@@ -26,7 +35,7 @@ UNLIMITED = 1 << 40
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellLayout:
     """The attributes and their values, in order."""
 
     values: Mapping[str, tuple[Any, ...]]
@@ -80,7 +89,7 @@ class Cells:
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class LinearConstraint:
     """`low` ≤ factors · table ≤ `high`."""
 
     factors: Integers
@@ -97,9 +106,9 @@ class Count:
     low: int
     high: int
 
-    def rows(self, cells: Cells) -> list[Row]:
+    def rows(self, cells: CellLayout) -> list[LinearConstraint]:
         """What this says of the table."""
-        return [Row(cells.chosen(self.where), self.low, self.high)]
+        return [LinearConstraint(cells.chosen(self.where), self.low, self.high)]
 
 
 @dataclass(frozen=True)
@@ -115,7 +124,7 @@ class Mean:
     value: Fraction
     unit: Fraction = Fraction(0)
 
-    def rows(self, cells: Cells) -> list[Row]:
+    def rows(self, cells: CellLayout) -> list[LinearConstraint]:
         """Σ (age − high) t ≤ 0 ≤ Σ (age − low) t, in whole numbers: no count is needed."""
         inside, numbers = cells.chosen(self.where), cells.numbers(self.attribute)
         rows = []
@@ -124,8 +133,8 @@ class Mean:
             (self.value + self.unit / 2, -UNLIMITED, 0),
         ):
             factors = inside * (numbers * end.denominator - end.numerator)
-            rows.append(Row(factors, low, high))
-        return rows if self.unit else [Row(rows[0].factors, 0, 0)]
+            rows.append(LinearConstraint(factors, low, high))
+        return rows if self.unit else [LinearConstraint(rows[0].factors, 0, 0)]
 
 
 @dataclass(frozen=True)
@@ -144,7 +153,7 @@ class Median:
     unit: Fraction = Fraction(0)
     lower: tuple[int, int] | None = None
 
-    def rows(self, cells: Cells) -> list[Row]:
+    def rows(self, cells: CellLayout) -> list[LinearConstraint]:
         """What follows for the table if the first of the middle two lies within `lower`."""
         inside, numbers = cells.chosen(self.where), cells.numbers(self.attribute)
         least, most = self.span(cells)
@@ -156,11 +165,13 @@ class Median:
             pairs = [(most, half, True), (least, half + 1, False)]
             pairs += [(ends[1] - least, half + 1, True), (ends[0] - most, half, False)]
         return [
-            Row(inside * (numbers <= at if below else numbers >= at), people, UNLIMITED)
+            LinearConstraint(
+                inside * (numbers <= at if below else numbers >= at), people, UNLIMITED
+            )
             for at, people, below in pairs
         ]
 
-    def span(self, cells: Cells) -> tuple[int, int]:
+    def span(self, cells: CellLayout) -> tuple[int, int]:
         """Where the first of the middle two can lie: at first anywhere not above the median."""
         if self.lower is not None:
             return self.lower
@@ -170,7 +181,7 @@ class Median:
             return -(-least // 2), most // 2
         return max(int(values.min()), least - int(values.max())), most // 2
 
-    def is_open(self, cells: Cells) -> bool:
+    def is_open(self, cells: CellLayout) -> bool:
         """Whether the rows still say less than the median does."""
         least, most = self.span(cells)
         return self.count % 2 == 0 and least < most
@@ -184,7 +195,7 @@ Statement = Count | Mean | Median
 
 
 def marginal(
-    cells: Cells, names: Sequence[str], counts: NDArray[Any], base: int = 1
+    cells: CellLayout, names: Sequence[str], counts: NDArray[Any], base: int = 1
 ) -> list[Count]:
     """A published table of counts over some attributes, each rounded to a multiple of `base`.
 

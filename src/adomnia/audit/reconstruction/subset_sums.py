@@ -22,7 +22,7 @@ from adomnia.errors import QuestionError
 
 __all__ = [
     "Ask",
-    "Noise",
+    "SimulatedNoise",
     "balanced_secret",
     "majority",
     "questioner",
@@ -42,7 +42,7 @@ REMEDY = "noise of the order of sqrt(n) or a budget on the number of answers; ad
 
 
 @dataclass(frozen=True)
-class Noise:
+class SimulatedNoise:
     """Simulated noise on an answer: `uniform` in ±size, or `laplace` of the scale `size`."""
 
     kind: Literal["uniform", "laplace"]
@@ -58,17 +58,17 @@ class Noise:
 def subset_sums(
     n: int,
     questions: int,
-    noise: float | Noise | Ask,
+    noise: float | SimulatedNoise | Ask,
     seed: int = 0,
     time_limit: float = 60.0,
     truth: Sequence[int] | None = None,
 ) -> Finding:
     """Ask `questions` random subset sums of a column of n bits, and guess the column.
 
-    `noise` is a number E (uniform in ±E), a `Noise`, or a function that answers; with either of
-    the first two the secret is drawn here, half of it ones, unless `truth` gives it. With a
-    function `truth` only scores the guess, and without it the success is unknown. Raises a
-    QuestionError where there is nobody to ask about.
+    `noise` is a number E (uniform in ±E), a `SimulatedNoise`, or a function that answers; with
+    either of the first two the secret is drawn here, half of it ones, unless `truth` gives it.
+    With a function `truth` only scores the guess, and without it the success is unknown. Raises
+    a QuestionError where there is nobody to ask about.
 
     >>> subset_sums(32, 256, noise=1.0, seed=1).success.value
     1.0
@@ -83,7 +83,9 @@ def subset_sums(
     else:
         secret = balanced_secret(n, chance) if truth is None else np.asarray(truth, np.int64)
         asked = chance.integers(0, 2, (questions, n)).astype(np.float64)
-        drawn = noise if isinstance(noise, Noise) else Noise("uniform", float(noise))
+        drawn = (
+            noise if isinstance(noise, SimulatedNoise) else SimulatedNoise("uniform", float(noise))
+        )
         answers = asked @ secret + drawn.draw(questions, chance)
     closest = least_absolute(asked[: len(answers)], answers, end - time.monotonic())
     return _finding(closest, secret, questions=questions, answered=len(answers))

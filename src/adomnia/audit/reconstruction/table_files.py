@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.audit.files import read_columns
-from adomnia.audit.reconstruction.published_statistics import Cells
+from adomnia.audit.reconstruction.published_statistics import CellLayout
 from adomnia.errors import QuestionError
 
 __all__ = ["PublishedTables", "read_records", "read_tables"]
@@ -26,7 +26,7 @@ class PublishedTables:
     `tables` holds the names of each table's attributes and its counts, an axis for each.
     """
 
-    cells: Cells
+    cells: CellLayout
     tables: Sequence[tuple[tuple[str, ...], NDArray[Any]]]
 
 
@@ -37,7 +37,7 @@ def read_tables(files: Sequence[str]) -> PublishedTables:
     for names, rows, _ in read:
         for column, name in enumerate(names):
             values.setdefault(name, set()).update(row[column] for row in rows)
-    cells = Cells({name: _sorted(name, held) for name, held in values.items()})
+    cells = CellLayout({name: _sorted(name, held) for name, held in values.items()})
     if cells.many > MOST_CELLS:
         raise QuestionError(
             f"the tables span {cells.many:,} cells", f"at most {MOST_CELLS:,} are searched"
@@ -52,7 +52,7 @@ def read_tables(files: Sequence[str]) -> PublishedTables:
     return PublishedTables(cells, tables)
 
 
-def read_records(file: str, cells: Cells) -> NDArray[np.int64]:
+def read_records(file: str, cells: CellLayout) -> NDArray[np.int64]:
     """The true records behind published tables, as a count for each cell; they only score."""
     data = read_columns(file, list(cells.values))
     records = list(zip(*(data[name].to_pylist() for name in cells.values), strict=True))

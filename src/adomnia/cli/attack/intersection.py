@@ -32,14 +32,14 @@ def intersection(files: Sequence[str], quasi: str, form: str, **told: Any) -> No
       adomnia attack intersection may.csv june.csv --quasi crowd --sensitive illness --person id
     """
     from adomnia.audit.linkage.attacks import Intersection  # noqa: PLC0415 (slow to import)
-    from adomnia.audit.linkage.equivalence_classes import Release  # noqa: PLC0415
+    from adomnia.audit.linkage.equivalence_classes import PublishedFile  # noqa: PLC0415
 
     if len(files) < 2:
         raise QuestionError("an intersection needs two files or more", "one alone: uniqueness")
     known = options.listed(quasi, "--quasi")
     wanted = [*known, told["sensitive"], told["person"]]
     releases = [
-        Release(read_columns(file, wanted), known, told["sensitive"], told["person"])
+        PublishedFile(read_columns(file, wanted), known, told["sensitive"], told["person"])
         for file in files
     ]
     with terminal.progress("intersecting"):

@@ -19,7 +19,7 @@ from adomnia.review.exact_columns import own_columns
 from adomnia.review.rehearsal import rehearsal
 
 if TYPE_CHECKING:
-    from adomnia.audit.disclosure.disclosure import DisclosureReport, Terms
+    from adomnia.audit.disclosure.disclosure import DisclosureReport, DisclosureTerms
     from adomnia.audit.files import CodedColumns
 
 __all__ = ["disclosure"]
@@ -79,7 +79,7 @@ def disclosure(form: str, **told: Any) -> None:
     _print(report, told["names"])
 
 
-def _given(told: dict[str, Any]) -> tuple[CodedColumns, Roles, Terms]:
+def _given(told: dict[str, Any]) -> tuple[CodedColumns, Roles, DisclosureTerms]:
     public, sensitive = options.listed(told["public"], "--public"), told["sensitive"]
     limits = {name: told[name] for name in ("tau", "kj", "kcp", "sanity", "names")}
     limits["reading"] = "both"
@@ -94,7 +94,7 @@ def _given(told: dict[str, Any]) -> tuple[CodedColumns, Roles, Terms]:
         return own_columns(database, roles.names), roles, terms
 
 
-def _said(terms: Terms) -> dict[str, Any]:
+def _said(terms: DisclosureTerms) -> dict[str, Any]:
     names = ("tau", "kcp", "neighbors", "sanity")
     return {"kj": float(terms.kj), **{name: getattr(terms, name) for name in names}}
 

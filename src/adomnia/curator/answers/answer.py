@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-__all__ = ["Answer", "Row", "Table", "arrange", "margin_unit", "tabulate"]
+__all__ = ["Answer", "AnswerRow", "AnswerTable", "arrange", "margin_unit", "tabulate"]
 
 
 @dataclass(frozen=True)
-class Table:
+class AnswerTable:
     """The rows of an answer, its margins by column, and what should be said beside them."""
 
     columns: tuple[str, ...]
@@ -127,7 +127,7 @@ def _plain(value: Any) -> Any:
 
 def tabulate(
     plan: Plan, readings: Measured, confidence: float, attributes: Mapping[str, Attribute]
-) -> Table:
+) -> AnswerTable:
     """The table that the statement asks for, from what was measured."""
     question = plan.question
     found = estimates(plan, readings, confidence)
@@ -147,7 +147,7 @@ def tabulate(
     notes = (*question.notes, *_notes(plan, readings.parts))
     units = {name: margin_unit(post, found) for name, (post, _) in noisy.items()}
     noise = column_noise(plan, readings, [row.cell for row in rows])
-    return Table(names, [row.values for row in rows], margins, notes, units, noise)
+    return AnswerTable(names, [row.values for row in rows], margins, notes, units, noise)
 
 
 def margin_unit(post: Post, found: Sequence[Estimate]) -> Unit:
@@ -156,7 +156,7 @@ def margin_unit(post: Post, found: Sequence[Estimate]) -> Unit:
 
 
 @dataclass(frozen=True)
-class Row:
+class AnswerRow:
     """One row of an answer, the margins of its noisy columns, and what it was computed of: its
     keys, its statistics, and the cell that these were measured in."""
 
@@ -202,11 +202,11 @@ def _row(
     cell: int,
     found: list[Estimate],
     noisy: Iterable[tuple[Post, list[Estimate]]],
-) -> Row:
+) -> AnswerRow:
     given = tuple(estimate.values[cell] for estimate in found)
     values = tuple(reckon(output.value, keys, given) for output in question.outputs)
     margins = tuple(_margin(post, keys, cell, trusted) for post, trusted in noisy)
-    return Row(values, margins, keys, given, cell)
+    return AnswerRow(values, margins, keys, given, cell)
 
 
 def _margin(post: Post, keys: tuple[Any, ...], cell: int, found: list[Estimate]) -> float | None:
@@ -248,7 +248,7 @@ def _box(estimate: Estimate, cell: int) -> tuple[float, float]:
         return -math.inf, math.inf
 
 
-def arrange(question: Question, rows: list[Row]) -> list[Row]:
+def arrange(question: Question, rows: list[AnswerRow]) -> list[AnswerRow]:
     """HAVING, ORDER BY, OFFSET and LIMIT, on the noisy rows."""
     having = question.having
     if having is not None:
@@ -259,7 +259,7 @@ def arrange(question: Question, rows: list[Row]) -> list[Row]:
     return rows[question.offset : end]
 
 
-def _compare(question: Question, a: Row, b: Row) -> int:
+def _compare(question: Question, a: AnswerRow, b: AnswerRow) -> int:
     for sort in question.order:
         first, second = (reckon(sort.value, row.keys, row.given) for row in (a, b))
         if first == second:

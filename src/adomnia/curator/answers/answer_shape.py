@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from adomnia.curator.answers.answer import Row, Table, arrange
+from adomnia.curator.answers.answer import AnswerRow, AnswerTable, arrange
 from adomnia.errors import QuestionError
 from adomnia.limits import MAX_FREE_GROUPS
 from adomnia.queries.grouping import cell_count, key_rows
@@ -51,7 +51,7 @@ def describe(question: Question) -> tuple[Described, ...]:
     )
 
 
-def without_data(question: Question, attributes: Mapping[str, Attribute]) -> Table:
+def without_data(question: Question, attributes: Mapping[str, Attribute]) -> AnswerTable:
     """The answer of a question that is public: its groups alone, or what is said of no row.
 
     What costs nothing can be asked for ever, so it is bounded more closely than what is paid.
@@ -65,12 +65,14 @@ def without_data(question: Question, attributes: Mapping[str, Attribute]) -> Tab
     nothing = tuple(0 if s.kind in ("count", "distinct") else None for s in question.statistics)
     cells = () if question.empty else key_rows(question.keys, attributes)
     rows = [
-        Row(tuple(reckon(o.value, keys, nothing) for o in question.outputs), (), keys, nothing)
+        AnswerRow(
+            tuple(reckon(o.value, keys, nothing) for o in question.outputs), (), keys, nothing
+        )
         for _, keys in cells
     ]
     found = [row.values for row in arrange(question, rows)]
     margins: dict[str, list[float | None]] = {name: [0.0] * len(found) for name in noisy}
-    return Table(names, found, margins, question.notes, dict.fromkeys(noisy, "value"))
+    return AnswerTable(names, found, margins, question.notes, dict.fromkeys(noisy, "value"))
 
 
 def _type(question: Question, post: Post) -> str:

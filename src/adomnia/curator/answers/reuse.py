@@ -27,7 +27,7 @@ from adomnia.queries.grouping import axes, cell_count
 from adomnia.queries.measurement import Counts, Measurement, width_of
 from adomnia.queries.operations import evaluate
 
-__all__ = ["Known", "Memory", "Reused", "agreeing", "reuse"]
+__all__ = ["Known", "Recall", "Reused", "agreeing", "reuse"]
 
 ROWS = Counts((None,))
 _Selected = tuple[Key, ...] | None
@@ -62,7 +62,7 @@ class Known:
         return self.load_keys()
 
 
-class Memory(Protocol):
+class Recall(Protocol):
     """What one analyst has been told."""
 
     def candidates(self, plan: Plan, step: Measuring) -> Iterator[Known]:
@@ -78,7 +78,7 @@ class Reused:
     receipts: tuple[str, ...]
 
 
-def reuse(plan: Plan, memory: Memory) -> Reused | None:
+def reuse(plan: Plan, memory: Recall) -> Reused | None:
     """Readings for the plan from what is known already; None where something is missing."""
     parts: list[Noisy] = []
     selections: list[_Selected] = []

@@ -13,7 +13,7 @@ from adomnia.curator.exact_releases.repricing import Repricing
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.ledger.account import Account, promise_kind
 from adomnia.ledger.journal import Journal
-from adomnia.ledger.prior import Price, Registered, register
+from adomnia.ledger.prior import AlreadyPriced, Price, Registered, register
 from adomnia.policy.policy import Policy, PriorSource, refuse_free_lunch
 from adomnia.policy.promise import Promise
 from adomnia.priors.prior_knowledge import PriorKnowledge
@@ -23,10 +23,6 @@ from adomnia.queries.measurement import Counts
 from adomnia.queries.question import Question
 
 __all__ = ["PriorRegistry"]
-
-
-class _Settled(Exception):
-    """Somebody else has priced everything by this promise in the meantime."""
 
 
 Bind = Callable[[str], Question]
@@ -105,11 +101,11 @@ class PriorRegistry:
 
         def price(account: Account) -> Mapping[str, events.Event]:
             if self._holds(account):
-                raise _Settled
+                raise AlreadyPriced
             after = self.known(account.priors)
             return dict(Repricing(self.policy, after, self.journal).prices(account))
 
-        with suppress(_Settled):
+        with suppress(AlreadyPriced):
             self._register({}, price, accept)
 
     @cached_property

@@ -14,7 +14,7 @@ from typing import Any
 
 from adomnia.ledger.account import Account, promise_kind
 from adomnia.ledger.journal import Journal
-from adomnia.ledger.prior import register
+from adomnia.ledger.prior import AlreadyPriced, register
 from adomnia.policy.graph_section import GraphSource
 from adomnia.policy.policy import Policy
 from adomnia.privacy import events
@@ -26,10 +26,6 @@ __all__ = ["GraphPromise", "check_graph_promise"]
 
 GRAPH = "graph "
 """How the digests of promises about graphs begin."""
-
-
-class _Settled(Exception):
-    """Somebody else has priced everything by this promise in the meantime."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +78,12 @@ def check_graph_promise(
 
     def price(account: Account) -> Mapping[str, events.Event]:
         if _holds(promise, account):
-            raise _Settled
+            raise AlreadyPriced
         return dict(_prices(promise, journal, account))
 
     budgets: dict[str | None, Budget] = {None: policy.budget}
     budgets.update(policy.analysts)
-    with suppress(_Settled):
+    with suppress(AlreadyPriced):
         register(journal, {"promise": promise.digest}, price, budgets, accept)
 
 

@@ -22,14 +22,14 @@ from adomnia.engines.edge_lists import EdgeList, NodeList, read_graph
 from adomnia.engines.source_files import holds
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.ledger.reserve import Budgets, least, left
-from adomnia.mechanisms.graphs.measure import Noisy, fit_ascending
+from adomnia.mechanisms.graphs.measure import NoisyGraphValues, fit_ascending
 from adomnia.mechanisms.graphs.statistic import GraphAnswer, GraphStatistic
 from adomnia.mechanisms.margins.margin import Noise, margin
 from adomnia.mechanisms.mechanism import Mechanism
 from adomnia.policy.graph_section import GraphSource
 from adomnia.policy.policy import Policy, line_of, read_policy
 from adomnia.privacy.events import Event, Free, Gaussian, Laplace, loss
-from adomnia.privacy.graphs import Terms, graph_sensitivity
+from adomnia.privacy.graphs import GraphTerms, graph_sensitivity
 from adomnia.privacy.loss import Amount, exact
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.premises import Facts
@@ -203,7 +203,7 @@ class GraphSession:
         """Every budget that binds this session."""
         return self.network.budgets(self.analyst)
 
-    def _terms(self, epsilon: Amount | None, rho: Amount | None) -> Terms:
+    def _terms(self, epsilon: Amount | None, rho: Amount | None) -> GraphTerms:
         if (epsilon is None) == (rho is None):
             raise QuestionError("an answer costs an epsilon or a rho", "for example epsilon = 0.1")
         source = self.network.source
@@ -211,10 +211,10 @@ class GraphSession:
         concentrated = None if rho is None else exact(rho, "rho")
         if (pure or concentrated or LEAST) < LEAST:
             raise QuestionError("this is too little for any answer", f"at least {LEAST}")
-        return Terms(source.neighbors, pure, concentrated, source.degree_bound)
+        return GraphTerms(source.neighbors, pure, concentrated, source.degree_bound)
 
 
-def _told(terms: Terms) -> list[str]:
+def _told(terms: GraphTerms) -> list[str]:
     """What is offered and promised, as text."""
     parts = (terms.neighbors, terms.epsilon, terms.rho, terms.degree_bound)
     return [str(part) for part in parts]
@@ -283,7 +283,7 @@ def _stat(file: Path) -> Any:
         return None  # reading it will say so
 
 
-def _tell(asked: GraphQuestion, confidence: float, noisy: Noisy) -> GraphAnswer:
+def _tell(asked: GraphQuestion, confidence: float, noisy: NoisyGraphValues) -> GraphAnswer:
     """The answer of noisy numbers: rows of labels and a number, and their margin."""
     values: list[float] = [int(value) for value in noisy.values]
     notes = []

@@ -22,7 +22,7 @@ from adomnia.queries.measurement import Counts, Measurement, width_of
 
 if TYPE_CHECKING:
     from adomnia.priors.layout import Layout
-    from adomnia.priors.strategy.choice import Strategy
+    from adomnia.priors.strategy.choice import PriorStrategy
 
 __all__ = ["Derived", "derive"]
 
@@ -42,7 +42,7 @@ class Derived:
     `counts` are measured instead, over the whole table.
     """
 
-    measured: Strategy
+    measured: PriorStrategy
     layout: Layout
     size: tuple[int, int]
     places: tuple[int, ...] | None
@@ -157,7 +157,7 @@ def derive(
     return None
 
 
-def _places(layout: Layout, measured: Strategy) -> tuple[int, ...] | None:
+def _places(layout: Layout, measured: PriorStrategy) -> tuple[int, ...] | None:
     """Which of the asked counts are measured, if nothing else is."""
     asked = {_key(row): i for i, row in enumerate(layout.asked.tocsr())}
     found = [asked.get(_key(row)) for row in measured.rows.tocsr()]
@@ -180,7 +180,7 @@ def _key(row: Any) -> tuple[tuple[int, int], ...]:
     return tuple(sorted(zip(plain.coords[-1].tolist(), plain.data.tolist(), strict=True)))
 
 
-def _single_cells(measured: Strategy) -> list[int] | None:
+def _single_cells(measured: PriorStrategy) -> list[int] | None:
     """The cells that are measured one by one, if nothing else is."""
     rows = measured.rows.tocsr()
     if (np.diff(rows.indptr) != 1).any() or (rows.data != 1).any():

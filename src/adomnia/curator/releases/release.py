@@ -29,7 +29,7 @@ from adomnia.limits import MAX_AXIS_VALUES
 from adomnia.marginals import release as core
 from adomnia.marginals.core.cost import total_is_public
 from adomnia.marginals.paper.fourier import METHODS, Options, release_fourier
-from adomnia.marginals.paper.promise import Promise
+from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.marginals.workload import Subset, Workload, up_to_ways
 from adomnia.policy.policy import refuse_free_lunch
 from adomnia.privacy import events
@@ -44,7 +44,7 @@ from adomnia.queries.ranges import count_cells, from_domain, show
 __all__ = [
     "CONSISTENT",
     "METHODS",
-    "Publication",
+    "Release",
     "ReleasePlan",
     "ReleaseSpec",
     "prospect",
@@ -78,7 +78,7 @@ class ReleasePlan:
     event: events.Event
     mechanism: str
     deviations: Mapping[Subset, float] = field(default_factory=dict)
-    plan: core.Plan | None = None
+    plan: core.MarginalPlan | None = None
     priors: int = 0
     among: Consistent | None = None
 
@@ -96,7 +96,7 @@ class ReleasePlan:
 
 
 @dataclass(frozen=True)
-class Publication:
+class Release:
     """What was released: tables, their margins, and the ledger's receipt."""
 
     prospect: ReleasePlan
@@ -214,7 +214,7 @@ def _listable(backend: TableBackend, name: str) -> bool:
 
 def publish(
     backend: TableBackend, planned: ReleasePlan, payer: Payer, progress: Progress | None = None
-) -> Publication:
+) -> Release:
     """Pay, read the data once, add the noise, and fit what is published."""
     version = backend.version()
     use = Use(
@@ -230,7 +230,7 @@ def publish(
     made: ReleasedTables = paid.released[0]
     left = paid.remaining
     values = tuple(_shown(backend, name) for name in planned.workload.names)
-    return Publication(
+    return Release(
         planned, values, made.tables, made.margins, made.microdata, paid.receipt,
         backend.policy.digest, left, made.notes,
     )  # fmt: skip
@@ -277,12 +277,12 @@ def _reads(backend: TableBackend, workload: Workload) -> MarginalTables:
     return MarginalTables(keys, tuple(side_of(backend.policy, name) for name in workload.names))
 
 
-def _promise(backend: TableBackend, planned: ReleasePlan) -> Promise:
+def _promise(backend: TableBackend, planned: ReleasePlan) -> MarginalPromise:
     workload = planned.workload
     sensitive = _sensitive(backend, workload)
     if sensitive is not None:
         check_premises((RowsStay(),), Facts("", rows_stay=backend.policy.rows_stay))
-    return Promise(planned.order.loss, _neighbors(backend, workload), sensitive)
+    return MarginalPromise(planned.order.loss, _neighbors(backend, workload), sensitive)
 
 
 def _neighbors(backend: TableBackend, workload: Workload) -> Neighbors:
@@ -311,7 +311,7 @@ def _neighbors(backend: TableBackend, workload: Workload) -> Neighbors:
 
 
 def _agreed(
-    backend: TableBackend, planned: ReleasePlan, made: core.Release
+    backend: TableBackend, planned: ReleasePlan, made: core.ReleasedMarginals
 ) -> tuple[Mapping[Subset, NDArray[Any]], NDArray[Any], tuple[str, ...]]:
     """Tables and records that agree with what was released exactly, as far as can be."""
     assert made.microdata is not None

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adomnia.curator.releases.release import Publication, named
+from adomnia.curator.releases.release import Release, named
 from adomnia.errors import MachineryError, QuestionError
 from adomnia.marginals.workload import Subset
 from adomnia.privacy import events
@@ -22,7 +22,7 @@ __all__ = ["write_folder"]
 
 
 def write_folder(
-    publication: Publication,
+    publication: Release,
     folder: str | Path,
     *,
     microdata: bool = False,
@@ -55,7 +55,7 @@ def refuse_taken(place: Path) -> None:
         raise QuestionError(f"{str(place)!r} is not empty", "name a new folder with --out")
 
 
-def _fill(room: Path, publication: Publication, microdata: bool, pages: Mapping[str, str]) -> None:
+def _fill(room: Path, publication: Release, microdata: bool, pages: Mapping[str, str]) -> None:
     room.chmod(0o755)
     (room / "marginals").mkdir()
     for subset in publication.prospect.workload.marginals:
@@ -69,7 +69,7 @@ def _fill(room: Path, publication: Publication, microdata: bool, pages: Mapping[
         (room / name).write_text(text, "utf-8")
 
 
-def _write_table(room: Path, publication: Publication, subset: Subset) -> None:
+def _write_table(room: Path, publication: Release, subset: Subset) -> None:
     workload = publication.prospect.workload
     names = [workload.names[place] for place in subset]
     stem = named(workload, subset)
@@ -78,7 +78,7 @@ def _write_table(room: Path, publication: Publication, subset: Subset) -> None:
     _write_parquet(room / f"{stem}.parquet", [*names, "count", "margin"], rows)
 
 
-def _rows(publication: Publication, subset: Subset) -> Iterator[tuple[Any, ...]]:
+def _rows(publication: Release, subset: Subset) -> Iterator[tuple[Any, ...]]:
     keys = product(*(publication.values[place] for place in subset))
     counts = publication.tables[subset].reshape(-1).tolist()
     margins = publication.margins[subset].reshape(-1).tolist()
@@ -102,7 +102,7 @@ def _write_parquet(file: Path, names: list[str], rows: list[tuple[Any, ...]]) ->
     parquet.write_table(pyarrow.Table.from_arrays(arrays, names=names), file)
 
 
-def _write_microdata(room: Path, publication: Publication) -> None:
+def _write_microdata(room: Path, publication: Release) -> None:
     names = list(publication.prospect.workload.names)
     records = np.asarray(publication.microdata)
     columns = [
@@ -114,7 +114,7 @@ def _write_microdata(room: Path, publication: Publication) -> None:
     _write_parquet(room / "microdata.parquet", names, rows)
 
 
-def _facts(publication: Publication) -> dict[str, Any]:
+def _facts(publication: Release) -> dict[str, Any]:
     prospect = publication.prospect
     spent = events.loss(prospect.event)
     return {
@@ -136,7 +136,7 @@ def _facts(publication: Publication) -> dict[str, Any]:
     }
 
 
-def _about(publication: Publication, subset: Subset) -> dict[str, Any]:
+def _about(publication: Release, subset: Subset) -> dict[str, Any]:
     workload = publication.prospect.workload
     margins = publication.margins[subset]
     return {
@@ -155,7 +155,7 @@ def _plain(value: Any) -> Any:
 # CSV on the Web: types beside the files, so that other programs read them right.
 
 
-def _metadata(publication: Publication) -> dict[str, Any]:
+def _metadata(publication: Release) -> dict[str, Any]:
     workload = publication.prospect.workload
     tables = [
         {
@@ -167,7 +167,7 @@ def _metadata(publication: Publication) -> dict[str, Any]:
     return {"@context": "http://www.w3.org/ns/csvw", "tables": tables}
 
 
-def _columns(publication: Publication, subset: Subset) -> list[dict[str, str]]:
+def _columns(publication: Release, subset: Subset) -> list[dict[str, str]]:
     names = publication.prospect.workload.names
     columns = [
         {"name": names[place], "titles": names[place], "datatype": _type(publication.values[place])}

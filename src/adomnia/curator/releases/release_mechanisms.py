@@ -18,7 +18,7 @@ from adomnia.curator.answers.released_tables import registered
 from adomnia.curator.releases.consistent import Consistent
 from adomnia.marginals import release as core
 from adomnia.marginals.paper.fourier import Options, release_fourier
-from adomnia.marginals.paper.promise import Promise
+from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.marginals.workload import Subset, Workload
 from adomnia.mechanisms.mechanism import Releasing
 from adomnia.mechanisms.randomness import SYSTEM, Bits
@@ -31,7 +31,7 @@ __all__ = ["CoreRelease", "DrawnTable", "ParityRelease", "ReleasedTables"]
 
 Progress = Callable[[str, float], None]
 Agree = Callable[
-    [core.Release], tuple[Mapping[Subset, NDArray[Any]], NDArray[Any], tuple[str, ...]]
+    [core.ReleasedMarginals], tuple[Mapping[Subset, NDArray[Any]], NDArray[Any], tuple[str, ...]]
 ]
 """Tables and records moved to agree with what was released exactly, and what to say of it."""
 
@@ -107,7 +107,7 @@ class _Tables(Releasing, ABC):
 class CoreRelease(_Tables):
     """Noise on residuals or views, fitted to whole records unless `unbiased` tables are asked."""
 
-    plan: core.Plan = field(kw_only=True)
+    plan: core.MarginalPlan = field(kw_only=True)
     unbiased: bool = field(default=False, kw_only=True)
     progress: Progress | None = field(default=None, kw_only=True)
     agree: Agree = field(kw_only=True)
@@ -156,7 +156,7 @@ class ParityRelease(_Tables):
     """The papers' methods: noise on parities, or on the marginals' own cells."""
 
     method: str = field(kw_only=True)
-    promise: Promise = field(kw_only=True)
+    promise: MarginalPromise = field(kw_only=True)
 
     @property
     def name(self) -> str:

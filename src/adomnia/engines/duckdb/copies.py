@@ -26,7 +26,7 @@ from adomnia.engines.source_files import Source, state
 from adomnia.engines.sql.sql_literals import literal
 from adomnia.errors import MachineryError
 
-__all__ = ["ROWS", "Computed", "Copies", "Part", "Parts", "Tell"]
+__all__ = ["ROWS", "Computed", "Copies", "Parts", "SourcePart", "Tell"]
 
 ROWS = "adomnia_rows"
 """The name of the table in a copy."""
@@ -44,7 +44,7 @@ Tell = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class Part:
+class SourcePart:
     """Rows of one schema, what each column is selected as, and how to read them."""
 
     schema: Any
@@ -56,7 +56,7 @@ class Part:
 class Parts:
     """All rows of files; the columns of several types; about how many bytes the rows need."""
 
-    parts: Sequence[Part]
+    parts: Sequence[SourcePart]
     varied: frozenset[str]
     size: int
 

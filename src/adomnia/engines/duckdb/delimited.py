@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 import pyarrow.csv as pc
 
-from adomnia.engines.duckdb.copies import Part, Parts
+from adomnia.engines.duckdb.copies import Parts, SourcePart
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.source_files import partitions
 from adomnia.engines.sql.clean import known
@@ -77,10 +77,10 @@ def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
         raise PolicyError("the first line of the source names no column of the policy",
                           "a CSV file begins with a line of column names")  # fmt: skip
     found = (
-        Part(
+        SourcePart(
             form.schema,
             tuple(_loaded(name, domains.get(name)) for name in form.columns),
-            _Batches(form, tuple(listed)),
+            _TextBatches(form, tuple(listed)),
         )
         for form, listed in groups.items()
     )
@@ -118,7 +118,7 @@ def _opened(file: Path) -> BinaryIO:
 
 
 @dataclass(frozen=True)
-class _Batches:
+class _TextBatches:
     """All rows of files of one form, as text."""
 
     form: _Form

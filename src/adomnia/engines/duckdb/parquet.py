@@ -18,7 +18,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from adomnia.engines.duckdb.copies import Part, Parts
+from adomnia.engines.duckdb.copies import Parts, SourcePart
 from adomnia.engines.duckdb.decoding import INTERVAL, UUID, decoded
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.source_files import partitions
@@ -73,7 +73,9 @@ def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
         return f"{_alone(name, declared, known.get(name.lower(), Open()))} AS {quoted(name)}"
 
     made = (
-        Part(schema, tuple(column(*pair) for pair in types.items()), _Batches(tuple(listed)))
+        SourcePart(
+            schema, tuple(column(*pair) for pair in types.items()), _ParquetBatches(tuple(listed))
+        )
         for (schema, listed), types in zip(groups.items(), kinds, strict=True)
     )
     size = sum(file.size for listed in groups.values() for file in listed)
@@ -81,7 +83,7 @@ def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
 
 
 @dataclass(frozen=True)
-class _Batches:
+class _ParquetBatches:
     """All rows of files of one schema, each value decoded."""
 
     files: Sequence[_File]

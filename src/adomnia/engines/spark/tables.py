@@ -22,11 +22,11 @@ from adomnia.errors import PolicyError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Relation", "relation"]
+__all__ = ["SparkRelation", "relation"]
 
 
 @dataclass(frozen=True)
-class Relation:
+class SparkRelation:
     """Where it is, our session there, and how to read it now, know its state, and leave it."""
 
     place: str
@@ -40,7 +40,7 @@ class Relation:
         return stopped(self.session.sparkContext)
 
 
-def relation(source: Any, table: str) -> Relation:
+def relation(source: Any, table: str) -> SparkRelation:
     """What an address, a session or a DataFrame stands for."""
     if not isinstance(source, str):
         return _handed(source, table)
@@ -56,7 +56,7 @@ def relation(source: Any, table: str) -> Relation:
 
 def _files(
     where: Address, session: SparkSession, table: str, leave: Callable[[], None]
-) -> Relation:
+) -> SparkRelation:
     """Parquet or ORC files, found anew each time; their columns are those of the first time.
 
     The columns are those of all files, or one of them would decide how the others are read: files
@@ -72,12 +72,12 @@ def _files(
         return reader.schema(stored).load(path).selectExpr(*columns)
 
     check_moments(read())
-    return Relation(where.place, session, read, lambda: _listed(read()), leave)
+    return SparkRelation(where.place, session, read, lambda: _listed(read()), leave)
 
 
 def _table(
     where: Address, session: SparkSession, table: str, leave: Callable[[], None]
-) -> Relation:
+) -> SparkRelation:
     """A table of the catalog. Of a view, or what is not in files, nobody knows when it changed."""
 
     def read() -> DataFrame:
@@ -90,10 +90,10 @@ def _table(
         return _listed(frame) if stored and frame.inputFiles() else uuid4().hex
 
     check_moments(read())
-    return Relation(where.place, session, read, state, leave)
+    return SparkRelation(where.place, session, read, state, leave)
 
 
-def _handed(source: Any, table: str) -> Relation:
+def _handed(source: Any, table: str) -> SparkRelation:
     """A DataFrame, or the table of a session, seen by our session as a view that both share.
 
     What it computes cannot be known from outside, so it is data of its own from when it is opened;
@@ -121,7 +121,7 @@ def _handed(source: Any, table: str) -> Relation:
     def read() -> DataFrame:
         return session.table(shared)
 
-    return Relation("handed in", session, read, lambda: (name, _listed(read())), leave)
+    return SparkRelation("handed in", session, read, lambda: (name, _listed(read())), leave)
 
 
 CUTTING = ("Sample", "GlobalLimit", "LocalLimit", "Offset", "Tail")

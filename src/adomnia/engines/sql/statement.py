@@ -10,7 +10,7 @@ from adomnia.engines.sql.columns import Cleaned
 from adomnia.engines.sql.components import Aggregate, aggregates_of
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.translation import Texts
-from adomnia.engines.sql.units import Chosen, bounded, per_unit
+from adomnia.engines.sql.units import ChosenGroups, bounded, per_unit
 from adomnia.privacy.contribution import ROWS, DistinctUnits, Ranked, arguments
 from adomnia.queries.expression import Column, Expr, columns
 from adomnia.queries.ranges import Text, count_cells
@@ -51,7 +51,7 @@ def aggregates(request: Request, types: Mapping[str, str], dialect: Dialect) -> 
 def _text(request: Request, needed: Sequence[Aggregate], cleaned: Cleaned, texts: Texts) -> str:
     dialect = cleaned.dialect
     # What has no contribution is a whole table, with noise for all rows that a unit keeps.
-    chosen = Chosen.of(request.table, request.groups if request.contributions else ())
+    chosen = ChosenGroups.of(request.table, request.groups if request.contributions else ())
     raw = [] if chosen else _raw(request, needed, cleaned)
     values = [aggregate.text for aggregate in needed]
     where = _where(request.where, texts)
@@ -78,7 +78,7 @@ def listing(request: Request, ranked: Ranked, types: Mapping[str, str], dialect:
     keys = [*(texts.of(key) for key in request.keys), value]
     where = _where(request.where, texts)
     present = f"{where} AND {keys[-1]} IS NOT NULL" if where else f" WHERE {keys[-1]} IS NOT NULL"
-    chosen = Chosen.of(request.table, request.groups)
+    chosen = ChosenGroups.of(request.table, request.groups)
     read = (request.where, *request.keys, ranked.argument)
     rows = texts.around(_rows(cleaned, read, chosen)) + present
     named = [_key(key, i, dialect) for i, key in enumerate(keys)]
@@ -114,7 +114,7 @@ def _read(request: Request) -> list[Expr | None]:
     return [request.where, *request.keys, *found]
 
 
-def _rows(cleaned: Cleaned, read: Sequence[Expr | None], chosen: Chosen) -> str:
+def _rows(cleaned: Cleaned, read: Sequence[Expr | None], chosen: ChosenGroups) -> str:
     """The rows; with a unit, at most `max_rows` of each."""
     unit = cleaned.table.unit
     if unit is None:
@@ -125,7 +125,7 @@ def _rows(cleaned: Cleaned, read: Sequence[Expr | None], chosen: Chosen) -> str:
 
 
 def _chosen(
-    request: Request, chosen: Chosen, keys: Sequence[str], rows: str, dialect: Dialect
+    request: Request, chosen: ChosenGroups, keys: Sequence[str], rows: str, dialect: Dialect
 ) -> tuple[str, list[str]]:
     """Of these rows those that a unit may have in its groups, and the keys as their columns."""
     named = [_name("k", i, dialect) for i in range(len(keys))]
@@ -180,7 +180,7 @@ def numbering(
         if len(cube) < len(places):
             number = f"CASE WHEN {whole} THEN {number} END"
         listed.append(f"COALESCE({number}, {cells}) AS {_name('n', i, dialect)}")
-    rows = texts.around(_rows(cleaned, request.keys, Chosen.of(request.table, ())))
+    rows = texts.around(_rows(cleaned, request.keys, ChosenGroups.of(request.table, ())))
     return f"SELECT {', '.join(listed)} FROM {rows}"
 
 

@@ -29,7 +29,7 @@ from adomnia.queries.grouping import public_cells
 from adomnia.queries.unit_counts import TRUE
 from adomnia.schema.table import Table
 
-__all__ = ["Chosen", "bounded", "per_unit"]
+__all__ = ["ChosenGroups", "bounded", "per_unit"]
 
 ORDER, FIRST = "adomnia order", "adomnia first"
 """The columns by which a unit's rows are ordered, and with the first of them in each."""
@@ -40,7 +40,7 @@ def bounded(
 ) -> str:
     """The kept rows, as a subquery with the needed columns alone.
 
-    Where groups are chosen next, `needed` names `Chosen.needed` too.
+    Where groups are chosen next, `needed` names `ChosenGroups.needed` too.
     """
     assert table.unit is not None
     say = dialect.quoted
@@ -106,14 +106,14 @@ def _order(columns: Sequence[str], dialect: Dialect) -> str:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenGroups:
     """Which groups of a unit are used, and how many rows in each; None where all are."""
 
     groups: int | None
     each: int | None
 
     @classmethod
-    def of(cls, table: Table, keys: Sequence[Expr]) -> Chosen:
+    def of(cls, table: Table, keys: Sequence[Expr]) -> ChosenGroups:
         """What is left to choose in the groups of these keys, once rows are bounded.
 
         Of groups that lie on few cells all are used: `arrange` lays out no others.

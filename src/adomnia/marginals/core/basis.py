@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adomnia.marginals.workload import Subset
 
-__all__ = ["Group", "closure", "grouped", "masks", "norms", "rows", "share_of_one", "unitary"]
+__all__ = ["SubsetGroup", "closure", "grouped", "masks", "norms", "rows", "share_of_one", "unitary"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -61,7 +61,7 @@ def share_of_one(shape: Iterable[int]) -> float:
 
 
 @dataclass(frozen=True)
-class Group:
+class SubsetGroup:
     """Subsets of one shape, one per row of `places`, in ascending order."""
 
     shape: tuple[int, ...]
@@ -85,7 +85,7 @@ def _codes(places: Places, attributes: int) -> Places:
     return found
 
 
-def grouped(subsets: Sequence[Subset], sizes: tuple[int, ...]) -> tuple[Group, ...]:
+def grouped(subsets: Sequence[Subset], sizes: tuple[int, ...]) -> tuple[SubsetGroup, ...]:
     """The subsets gathered by shape, smallest order first."""
     by_order: dict[int, list[Subset]] = {}
     for subset in subsets:
@@ -96,19 +96,20 @@ def grouped(subsets: Sequence[Subset], sizes: tuple[int, ...]) -> tuple[Group, .
     )  # fmt: skip
 
 
-def _by_shape(places: Places, sizes: tuple[int, ...]) -> list[Group]:
+def _by_shape(places: Places, sizes: tuple[int, ...]) -> list[SubsetGroup]:
     if places.shape[1] == 0:
-        return [Group((), places[:1])]
+        return [SubsetGroup((), places[:1])]
     places = places[np.lexsort(places.T[::-1])]
     shapes = np.array(sizes, np.int64)[places]
     kinds, which = np.unique(shapes, axis=0, return_inverse=True)
     which = which.reshape(-1)
     return [
-        Group(tuple(map(int, kind)), places[which == index]) for index, kind in enumerate(kinds)
+        SubsetGroup(tuple(map(int, kind)), places[which == index])
+        for index, kind in enumerate(kinds)
     ]
 
 
-def closure(groups: Sequence[Group], sizes: tuple[int, ...]) -> tuple[Group, ...]:
+def closure(groups: Sequence[SubsetGroup], sizes: tuple[int, ...]) -> tuple[SubsetGroup, ...]:
     """The downward closure of the groups; blocks that hold nothing (a one-valued part) left out."""
     found: dict[tuple[int, ...], list[Places]] = {}
     for group in groups:
@@ -117,7 +118,7 @@ def closure(groups: Sequence[Group], sizes: tuple[int, ...]) -> tuple[Group, ...
             if 1 not in shape:
                 found.setdefault(shape, []).append(group.places[:, list(mask)])
     by_order = sorted(found.items(), key=lambda item: (len(item[0]), item[0]))
-    return tuple(Group(shape, _distinct(parts, len(sizes))) for shape, parts in by_order)
+    return tuple(SubsetGroup(shape, _distinct(parts, len(sizes))) for shape, parts in by_order)
 
 
 def _distinct(parts: list[Places], attributes: int) -> Places:

@@ -11,12 +11,12 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.marginals.core.basis import Group, Places, norms, rows
+from adomnia.marginals.core.basis import Places, SubsetGroup, norms, rows
 from adomnia.privacy.neighbors import Neighbors
 
 __all__ = [
-    "WHOLE", "Part", "gaussian_factor", "laplace_factor", "laplace_spread", "one_row", "row_sum",
-    "scales_of", "times", "total_is_public", "views_factor",
+    "WHOLE", "SubsetShares", "gaussian_factor", "laplace_factor", "laplace_spread", "one_row",
+    "row_sum", "scales_of", "times", "total_is_public", "views_factor",
 ]  # fmt: skip
 
 WHOLE = 1 << 40
@@ -28,10 +28,10 @@ UP = 1 + 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class SubsetShares:
     """Subsets of one shape and the share of the budget that each of them gets."""
 
-    group: Group
+    group: SubsetGroup
     shares: Places
 
 
@@ -75,7 +75,7 @@ def laplace_factor(neighbors: Neighbors) -> Fraction:
     return Fraction(times(neighbors) * (2 if neighbors.replaces else 1))
 
 
-def views_factor(views: Sequence[Part], neighbors: Neighbors) -> Fraction:
+def views_factor(views: Sequence[SubsetShares], neighbors: Neighbors) -> Fraction:
     """Of full tables: a changed row moves two cells of each view that has the attribute."""
     if neighbors.relation not in ("attribute", "bit"):
         return laplace_factor(neighbors)
@@ -88,7 +88,7 @@ def views_factor(views: Sequence[Part], neighbors: Neighbors) -> Fraction:
 
 
 def gaussian_factor(
-    parts: Sequence[Part], sizes: tuple[int, ...], neighbors: Neighbors
+    parts: Sequence[SubsetShares], sizes: tuple[int, ...], neighbors: Neighbors
 ) -> Fraction:
     """The largest squared distance of neighbours, in units of the shares' own cost."""
     square = times(neighbors) ** 2
@@ -110,7 +110,7 @@ def _apart(shape: Sequence[int]) -> float:
     return 2 * (1 - prod(-1 / (size - 1) for size in shape)) if shape else 0.0
 
 
-def _one_attribute(parts: Sequence[Part], attributes: int) -> float:
+def _one_attribute(parts: Sequence[SubsetShares], attributes: int) -> float:
     """The worst single attribute to change."""
     cost = np.zeros(attributes)
     for part in parts:
@@ -120,7 +120,7 @@ def _one_attribute(parts: Sequence[Part], attributes: int) -> float:
     return float(cost.max(initial=0))
 
 
-def _all_patterns(parts: Sequence[Part], sizes: tuple[int, ...]) -> float:
+def _all_patterns(parts: Sequence[SubsetShares], sizes: tuple[int, ...]) -> float:
     """The worst set of attributes to change, all of them tried."""
     cost = np.zeros((2,) * len(sizes))
     for part in parts:
@@ -136,7 +136,7 @@ def _all_patterns(parts: Sequence[Part], sizes: tuple[int, ...]) -> float:
     return float(cost.max())
 
 
-def _block_by_block(parts: Sequence[Part]) -> float:
+def _block_by_block(parts: Sequence[SubsetShares]) -> float:
     """An upper bound: the worst change of each block, added up."""
     return sum(
         float(part.shares.sum()) / WHOLE * _apart([min(part.group.shape)])

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.marginals.core.basis import Group, closure, grouped, masks, unitary
-from adomnia.marginals.core.measure import Noisy
+from adomnia.marginals.core.basis import SubsetGroup, closure, grouped, masks, unitary
+from adomnia.marginals.core.measure import NoisySubsets
 from adomnia.marginals.core.planner import Spread, variances_of
 from adomnia.marginals.workload import Subset, Workload
 
@@ -28,10 +28,10 @@ class Residuals:
     """Estimates of the coefficients of every residual block, uncorrelated, with variances."""
 
     sizes: tuple[int, ...]
-    blocks: tuple[Noisy, ...]
+    blocks: tuple[NoisySubsets, ...]
 
     @cached_property
-    def by_shape(self) -> dict[tuple[int, ...], Noisy]:
+    def by_shape(self) -> dict[tuple[int, ...], NoisySubsets]:
         """The blocks of one shape."""
         return {block.group.shape: block for block in self.blocks}
 
@@ -64,7 +64,9 @@ def turn(values: Floats, shape: Sequence[int], inverse: bool = False) -> Floats:
     return values
 
 
-def combine(measured: Sequence[Noisy], workload: Workload, rows: int | None = None) -> Residuals:
+def combine(
+    measured: Sequence[NoisySubsets], workload: Workload, rows: int | None = None
+) -> Residuals:
     """Views to residual blocks: every view's estimate of a block, weighted by its precision.
 
     Of the views' blocks only those of the workload are kept. `rows` is a public total.
@@ -87,15 +89,15 @@ def combine(measured: Sequence[Noisy], workload: Workload, rows: int | None = No
     for block, total, weight in zip(blocks, sums, weights, strict=True):
         values = total / weight.reshape(-1, *(1,) * len(block.shape))
         public = rows is not None and not block.shape
-        found.append(Noisy(block, values, np.zeros(1) if public else 1 / weight))
+        found.append(NoisySubsets(block, values, np.zeros(1) if public else 1 / weight))
     return Residuals(workload.sizes, tuple(found))
 
 
 def _gather(
-    view: Noisy,
+    view: NoisySubsets,
     turned: Floats,
     mask: tuple[int, ...],
-    block: Group,
+    block: SubsetGroup,
     into: tuple[Floats, Floats],
     workload: Workload,
 ) -> None:
@@ -113,7 +115,7 @@ def _gather(
 
 
 def tables(
-    residuals: Residuals, groups: Sequence[Group], consume: bool = False
+    residuals: Residuals, groups: Sequence[SubsetGroup], consume: bool = False
 ) -> dict[Subset, Floats]:
     """The tables of the marginals given; their common sub-marginals are the same.
 
@@ -126,13 +128,13 @@ def tables(
         if whole is None:
             whole = np.empty((len(group.places), *group.shape), residuals.blocks[-1].values.dtype)
         for start in range(0, len(group.places), most):
-            part = Group(group.shape, group.places[start : start + most])
+            part = SubsetGroup(group.shape, group.places[start : start + most])
             whole[start : start + most] = _tables(residuals, part)
         found.update(zip(group.subsets, whole, strict=True))
     return found
 
 
-def _room(residuals: Residuals, group: Group) -> Floats | None:
+def _room(residuals: Residuals, group: SubsetGroup) -> Floats | None:
     """The room that the group's own blocks stand in, if no other table needs them."""
     block = residuals.by_shape.get(group.shape)
     highest = max(len(other.group.shape) for other in residuals.blocks)
@@ -141,7 +143,7 @@ def _room(residuals: Residuals, group: Group) -> Floats | None:
     return block.room if np.array_equal(block.group.places, group.places) else None
 
 
-def _tables(residuals: Residuals, group: Group) -> Floats:
+def _tables(residuals: Residuals, group: SubsetGroup) -> Floats:
     """Tables of one shape: the blocks beneath each put in their slots, and turned back."""
     dtype = residuals.blocks[-1].values.dtype
     slots = np.zeros((len(group.places), *group.shape), dtype)

@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 
 from adomnia.marginals.core.basis import unitary
 from adomnia.marginals.core.estimate import Residuals, turn
-from adomnia.marginals.core.measure import Noisy
+from adomnia.marginals.core.measure import NoisySubsets
 from adomnia.marginals.core.shrink import posterior_means
 from adomnia.marginals.workload import Subset
 
@@ -122,11 +122,11 @@ def refined(residuals: Residuals, table: Floats) -> Residuals:
     for block in residuals.blocks:
         fitted = np.array([_coefficients(table, subset) for subset in block.group.subsets])
         fitted = fitted.reshape(block.values.shape)
-        blocks.append(Noisy(block.group, fitted + _signal(block, fitted), block.variances))
+        blocks.append(NoisySubsets(block.group, fitted + _signal(block, fitted), block.variances))
     return Residuals(residuals.sizes, tuple(blocks))
 
 
-def _signal(block: Noisy, fitted: Floats) -> Floats:
+def _signal(block: NoisySubsets, fitted: Floats) -> Floats:
     """The posterior means of the differences, small blocks judged together."""
     deviations = np.sqrt(np.maximum(block.variances, 1e-300)).reshape(-1, *(1,) * (fitted.ndim - 1))
     scaled = (block.values - fitted) / deviations

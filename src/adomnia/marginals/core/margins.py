@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.marginals.core.measure import Strategy, as_float, expected, parameter
+from adomnia.marginals.core.measure import MarginalStrategy, as_float, expected, parameter
 from adomnia.marginals.core.planner import Spread
 from adomnia.marginals.workload import Subset, Workload
 from adomnia.mechanisms.margins.margin import WORK, Noise, margin
@@ -39,7 +39,7 @@ def gaussian_margins(variances: Floats, least: float, confidence: float) -> Floa
 
 
 def laplace_margins(
-    workload: Workload, strategy: Strategy, blocks: Sequence[Spread], confidence: float
+    workload: Workload, strategy: MarginalStrategy, blocks: Sequence[Spread], confidence: float
 ) -> Floats:
     """Margins of unbiased cells made of views or of parities with Laplace noise.
 
@@ -104,7 +104,7 @@ def _parities(
 Shares = dict[tuple[Subset, Subset], float]
 
 
-def _shares(strategy: Strategy, blocks: Sequence[Spread], sizes: tuple[int, ...]) -> Shares:
+def _shares(strategy: MarginalStrategy, blocks: Sequence[Spread], sizes: tuple[int, ...]) -> Shares:
     """The weight of each view in the estimate of each block: its part of the precision."""
     found: Shares = {}
     variance = {

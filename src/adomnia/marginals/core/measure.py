@@ -11,14 +11,29 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.marginals.core.basis import Group, norms, rows
-from adomnia.marginals.core.cost import WHOLE, Part, laplace_spread, one_row, row_sum, scales_of
+from adomnia.marginals.core.basis import SubsetGroup, norms, rows
+from adomnia.marginals.core.cost import (
+    WHOLE,
+    SubsetShares,
+    laplace_spread,
+    one_row,
+    row_sum,
+    scales_of,
+)
 from adomnia.marginals.workload import Subset
 from adomnia.mechanisms.randomness import Bits
 from adomnia.mechanisms.tables.linear import Axis, Linear, measure
 from adomnia.schema.sealed import Sealed
 
-__all__ = ["Noisy", "Strategy", "Tables", "as_float", "expected", "parameter", "take"]
+__all__ = [
+    "MarginalStrategy",
+    "NoisySubsets",
+    "Tables",
+    "as_float",
+    "expected",
+    "parameter",
+    "take",
+]
 
 Tables = Callable[[Sequence[Subset]], dict[Subset, Sealed[NDArray[np.int64]]]]
 """Exact marginal tables on request, sealed; the empty subset's table is the number of rows."""
@@ -33,7 +48,7 @@ Floats = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Strategy:
+class MarginalStrategy:
     """What is measured: residual blocks, or full tables of views; with which noise.
 
     `factor` is what the neighbours' distance adds to the cost of a row that comes (`cost.md`),
@@ -42,26 +57,26 @@ class Strategy:
 
     method: Literal["residual", "views"]
     kind: Literal["laplace", "gaussian"]
-    parts: tuple[Part, ...]
+    parts: tuple[SubsetShares, ...]
     factor: Fraction
     budget: Fraction
 
 
 @dataclass(frozen=True, eq=False)
-class Noisy:
+class NoisySubsets:
     """Noisy values of the subsets of one shape, and the variance of each subset's values.
 
     Residual blocks come as coefficients of rows of length one, views as cells.
     """
 
-    group: Group
+    group: SubsetGroup
     values: Floats
     variances: NDArray[np.float64]
     room: Floats | None = None
     """The tables of the group, not yet made; `values` stand at its end (`measure.md`)."""
 
 
-def parameter(strategy: Strategy, shape: tuple[int, ...], share: int) -> Fraction:
+def parameter(strategy: MarginalStrategy, shape: tuple[int, ...], share: int) -> Fraction:
     """The noise parameter of a subset with this share of the budget; 0 for a public total."""
     if share == 0:
         return Fraction(0)
@@ -71,7 +86,7 @@ def parameter(strategy: Strategy, shape: tuple[int, ...], share: int) -> Fractio
     return rate * one_row(shape) / 2 if strategy.kind == "gaussian" else rate * row_sum(shape)
 
 
-def expected(strategy: Strategy, shape: tuple[int, ...], share: int) -> float:
+def expected(strategy: MarginalStrategy, shape: tuple[int, ...], share: int) -> float:
     """The variance of a noisy value, or a bound of it (exact in the binary case, `measure.md`)."""
     unit = as_float(parameter(strategy, shape, share))
     if strategy.kind == "gaussian":
@@ -92,8 +107,8 @@ def as_float(number: Fraction) -> float:
 
 
 def take(
-    strategy: Strategy, tables: Tables, bits: Bits, progress: Progress | None = None
-) -> list[Noisy]:
+    strategy: MarginalStrategy, tables: Tables, bits: Bits, progress: Progress | None = None
+) -> list[NoisySubsets]:
     """Every part measured once; exact tables are asked for in pieces and never opened here."""
     work = list(_pieces(strategy))
     done, whole = 0, sum(_cells(piece) for piece in work)
@@ -124,16 +139,16 @@ def _write(
         into[where] = plain * scale
 
 
-def _empty(strategy: Strategy, part: Part, whole: int) -> Noisy:
+def _empty(strategy: MarginalStrategy, part: SubsetShares, whole: int) -> NoisySubsets:
     """Room for a part's values; short floats where there are many."""
     dtype = np.float64 if whole < LARGE else np.float32
     many, shape = len(part.shares), part.group.shape
     room = np.empty((many, *shape), dtype)
     if strategy.method == "views":
-        return Noisy(part.group, room, np.zeros(many))
+        return NoisySubsets(part.group, room, np.zeros(many))
     inside = tuple(size - 1 for size in shape)
     values = room.reshape(-1)[room.size - many * prod(inside) :].reshape(many, *inside)
-    return Noisy(part.group, values, np.zeros(many), room)
+    return NoisySubsets(part.group, values, np.zeros(many), room)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +156,7 @@ class _Piece:
     """Some subsets of a part that have the same share, and where they stand in it."""
 
     part: int
-    group: Group
+    group: SubsetGroup
     share: int
     where: NDArray[np.int64]
 
@@ -150,7 +165,7 @@ def _cells(piece: _Piece) -> int:
     return len(piece.where) * prod(piece.group.shape)
 
 
-def _pieces(strategy: Strategy) -> Iterator[_Piece]:
+def _pieces(strategy: MarginalStrategy) -> Iterator[_Piece]:
     for number, part in enumerate(strategy.parts):
         most = max(1, CHUNK // prod(part.group.shape))
         for share in np.unique(part.shares):
@@ -158,7 +173,7 @@ def _pieces(strategy: Strategy) -> Iterator[_Piece]:
             for start in range(0, len(where), most):
                 some = where[start : start + most]
                 yield _Piece(
-                    number, Group(part.group.shape, part.group.places[some]), int(share), some
+                    number, SubsetGroup(part.group.shape, part.group.places[some]), int(share), some
                 )
 
 
@@ -176,7 +191,7 @@ def _batches(work: list[_Piece]) -> Iterator[list[_Piece]]:
     yield batch
 
 
-def _job(strategy: Strategy, piece: _Piece, tables: Tables) -> Linear:
+def _job(strategy: MarginalStrategy, piece: _Piece, tables: Tables) -> Linear:
     subsets = piece.group.subsets
     sealed = tables(subsets)
     shape = piece.group.shape
@@ -188,7 +203,7 @@ def _job(strategy: Strategy, piece: _Piece, tables: Tables) -> Linear:
     return Linear([sealed[subset] for subset in subsets], axes, strategy.kind, unit)
 
 
-def _lengths(strategy: Strategy, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _lengths(strategy: MarginalStrategy, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """The length of the row of each coefficient; 1 for cells of views."""
     found = np.ones((1,) * len(shape))
     if strategy.method == "residual":

@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.marginals.core.basis import Group, closure, grouped, masks, share_of_one
-from adomnia.marginals.core.cost import WHOLE, Part, laplace_spread, row_sum
+from adomnia.marginals.core.basis import SubsetGroup, closure, grouped, masks, share_of_one
+from adomnia.marginals.core.cost import WHOLE, SubsetShares, laplace_spread, row_sum
 from adomnia.marginals.workload import Subset, Workload
 
 __all__ = ["Objective", "Spread", "allot", "importance", "residual_parts", "variances_of"]
@@ -32,12 +32,12 @@ ROUNDS = 60
 class Spread:
     """Subsets of one shape and one number for each."""
 
-    group: Group
+    group: SubsetGroup
     values: Floats
 
 
 def importance(
-    workload: Workload, blocks: Sequence[Group], weights: Sequence[Floats]
+    workload: Workload, blocks: Sequence[SubsetGroup], weights: Sequence[Floats]
 ) -> list[Floats]:
     """For each block S: v_S, the weight of the variance of its coefficients in the objective.
 
@@ -68,7 +68,7 @@ def importance(
 
 
 @lru_cache(maxsize=8)
-def _marginals(workload: Workload) -> tuple[Group, ...]:
+def _marginals(workload: Workload) -> tuple[SubsetGroup, ...]:
     """What `grouped` says; found without sorting where it is all subsets of alike attributes."""
     sizes, found = workload.sizes, []
     if len(set(sizes)) == 1:
@@ -80,7 +80,7 @@ def _marginals(workload: Workload) -> tuple[Group, ...]:
     return grouped(workload.marginals, sizes)
 
 
-def _alike(order: int, members: list[Subset], sizes: tuple[int, ...]) -> Group | None:
+def _alike(order: int, members: list[Subset], sizes: tuple[int, ...]) -> SubsetGroup | None:
     """Subsets of attributes that all have as many values, if they are in ascending order."""
     many = len(members)
     places = np.fromiter(chain.from_iterable(members), np.int64, many * order).reshape(many, order)
@@ -88,23 +88,23 @@ def _alike(order: int, members: list[Subset], sizes: tuple[int, ...]) -> Group |
     for column in places.T[::-1]:
         step = np.diff(column)
         larger = (step > 0) | ((step == 0) & larger)
-    return Group(sizes[:order], places) if larger.all() else None
+    return SubsetGroup(sizes[:order], places) if larger.all() else None
 
 
-def _every(group: Group, attributes: int) -> bool:
+def _every(group: SubsetGroup, attributes: int) -> bool:
     """Whether the group holds every subset of its order, all attributes having as many values."""
     alike = len(set(group.shape)) <= 1
     return alike and len(group.places) == math.comb(attributes, len(group.shape))
 
 
-def _blocks(groups: Sequence[Group], sizes: tuple[int, ...]) -> tuple[Group, ...]:
+def _blocks(groups: Sequence[SubsetGroup], sizes: tuple[int, ...]) -> tuple[SubsetGroup, ...]:
     """The downward closure; nothing has to be added to all subsets of all orders up to some."""
     orders = [len(group.shape) for group in groups]
     first = min(orders[0], 1)
     whole = 1 not in sizes and orders == list(range(first, first + len(orders)))
     if not whole or not all(_every(group, len(sizes)) for group in groups):
         return closure(groups, sizes)
-    nothing = Group((), np.empty((1, 0), np.int64))
+    nothing = SubsetGroup((), np.empty((1, 0), np.int64))
     return (nothing, *groups) if first else tuple(groups)
 
 
@@ -131,7 +131,7 @@ def allot(costs: Sequence[Floats], power: float) -> list[NDArray[np.int64]]:
 
 
 def variances_of(
-    workload: Workload, blocks: Sequence[Group], variances: Sequence[Floats]
+    workload: Workload, blocks: Sequence[SubsetGroup], variances: Sequence[Floats]
 ) -> list[Spread]:
     """The variance of a cell of each marginal, from those of the coefficients of each block."""
     shapes = {group.shape: place for place, group in enumerate(blocks)}
@@ -155,7 +155,7 @@ def variances_of(
 
 def residual_parts(
     workload: Workload, kind: str, objective: Objective, public_total: bool
-) -> list[Part]:
+) -> list[SubsetShares]:
     """The residual blocks with their optimal shares of the budget (`planner.md`)."""
     groups = _marginals(workload)
     blocks = _blocks(groups, workload.sizes)
@@ -172,12 +172,12 @@ def residual_parts(
     if objective == "max":
         weights = _balanced(workload, blocks, weights, shares, kind)
     return [
-        Part(block, share) for block, share in zip(blocks, shares(weights), strict=True)
+        SubsetShares(block, share) for block, share in zip(blocks, shares(weights), strict=True)
     ]  # fmt: skip
 
 
 def _shares(
-    blocks: Sequence[Group], values: Sequence[Floats], kind: str, public_total: bool
+    blocks: Sequence[SubsetGroup], values: Sequence[Floats], kind: str, public_total: bool
 ) -> list[NDArray[np.int64]]:
     """Cost of a block: sqrt(p v) under zCDP, cbrt(kappa^2 c v) under pure epsilon."""
     costs = []
@@ -192,7 +192,7 @@ def _shares(
 
 def _balanced(
     workload: Workload,
-    blocks: Sequence[Group],
+    blocks: Sequence[SubsetGroup],
     weights: list[Floats],
     shares: Callable[[Sequence[Floats]], list[NDArray[np.int64]]],
     kind: str,

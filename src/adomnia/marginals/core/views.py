@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.marginals.core.basis import Group, closure, grouped, masks
-from adomnia.marginals.core.cost import WHOLE, Part
+from adomnia.marginals.core.basis import SubsetGroup, closure, grouped, masks
+from adomnia.marginals.core.cost import WHOLE, SubsetShares
 from adomnia.marginals.core.planner import allot, importance
 from adomnia.marginals.workload import Subset, Workload
 
@@ -33,7 +33,7 @@ ROUNDS = 40
 FEW = 3
 
 
-def view_parts(workload: Workload) -> list[tuple[Part, ...]]:
+def view_parts(workload: Workload) -> list[tuple[SubsetShares, ...]]:
     """Covers of the workload by views, each with its best shares of the budget.
 
     The few that are best with even shares are weighed out, with and without tables of the
@@ -168,7 +168,7 @@ def _holds(views: Sequence[Subset], wanted: Sequence[Subset]) -> bool:
     return all(any(one.issuperset(subset) for one in sets) for subset in wanted)
 
 
-def _shared(workload: Workload, views: tuple[Subset, ...]) -> tuple[Part, ...]:
+def _shared(workload: Workload, views: tuple[Subset, ...]) -> tuple[SubsetShares, ...]:
     """Shares theta of the budget that lessen sum v_S Var_S, by a few multiplicative steps.
 
     Var_S = 1 / sum over views v holding S of theta_v^2 / (2 prod of sizes of v without S).
@@ -183,7 +183,7 @@ def _shared(workload: Workload, views: tuple[Subset, ...]) -> tuple[Part, ...]:
         theta /= theta.sum()
     ends = np.cumsum([len(group.places) for group in groups])[:-1]
     shares = allot(np.split(_tidied(theta), ends), 1.0)
-    return tuple(Part(group, share) for group, share in zip(groups, shares, strict=True))
+    return tuple(SubsetShares(group, share) for group, share in zip(groups, shares, strict=True))
 
 
 def _problem(workload: Workload, views: tuple[Subset, ...]) -> tuple[Any, Any, Any]:
@@ -202,7 +202,7 @@ def _tidied(theta: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def incidence(
-    workload: Workload, groups: Sequence[Group], blocks: Sequence[Group]
+    workload: Workload, groups: Sequence[SubsetGroup], blocks: Sequence[SubsetGroup]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """For each view and each block in it: their numbers, and the cells summed over."""
     starts = np.cumsum([0, *(len(block.places) for block in blocks)])

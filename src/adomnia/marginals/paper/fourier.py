@@ -20,7 +20,7 @@ from adomnia.errors import QuestionError
 from adomnia.limits import MAX_PARITIES
 from adomnia.marginals.paper.bits import Encoding, fold, invert, parts
 from adomnia.marginals.paper.linear_program import (
-    Cells,
+    MarginalCells,
     Parities,
     Rows,
     check_size,
@@ -28,8 +28,8 @@ from adomnia.marginals.paper.linear_program import (
     theorem_five,
 )
 from adomnia.marginals.paper.nonnegative import shift
-from adomnia.marginals.paper.parities import Measured, Source, measure_counts, measure_parities
-from adomnia.marginals.paper.promise import Promise
+from adomnia.marginals.paper.parities import NoisyParities, Source, measure_counts, measure_parities
+from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.marginals.workload import Subset, Workload, downward_closure
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 
@@ -65,7 +65,7 @@ class FourierRelease:
     """
 
     marginals: Tables
-    measured: Measured
+    measured: NoisyParities
     bound: Numbers
     notes: tuple[str, ...]
     table: NDArray[np.int64] | None = None
@@ -77,7 +77,7 @@ class FourierRelease:
 class _Job:
     workload: Workload
     source: Source
-    promise: Promise
+    promise: MarginalPromise
     options: Options
     bits: Bits
 
@@ -94,7 +94,7 @@ class _Job:
 def release_fourier(
     workload: Workload,
     source: Source,
-    promise: Promise,
+    promise: MarginalPromise,
     options: Options = PLAIN,
     bits: Bits = SYSTEM,
 ) -> FourierRelease:
@@ -130,7 +130,7 @@ def _check(job: _Job) -> None:
         check_size(1 << len(bits), len(closure))
     if options.method == "marginals-lp":
         sizes = job.workload.shape(job.axes)
-        check_size(math.prod(sizes), Cells(job.workload.sizes, job.workload.marginals).rank)
+        check_size(math.prod(sizes), MarginalCells(job.workload.sizes, job.workload.marginals).rank)
 
 
 # The methods
@@ -148,7 +148,7 @@ def _shifted(job: _Job) -> FourierRelease:
     amount = shift(measured.noise, measured.many, bits, job.options.delta)
     raised = measured.values.copy()
     raised[0] += amount  # the empty set comes first
-    moved = Measured(measured.subsets, raised, measured.noisy, measured.noise)
+    moved = NoisyParities(measured.subsets, raised, measured.noisy, measured.noise)
     tables, bound = _inverted(job, moved)
     bound = {marginal: most + amount for marginal, most in bound.items()}
     said = f"the total was raised by {amount}"
@@ -175,7 +175,7 @@ def _cell_program(job: _Job) -> FourierRelease:
         start = end
     names = {place: axis for axis, place in enumerate(job.axes)}
     local = tuple(tuple(names[place] for place in part) for part in job.workload.marginals)
-    rows = Cells(job.workload.shape(job.axes), local)
+    rows = MarginalCells(job.workload.shape(job.axes), local)
     return _programmed(job, measured, rows, (tables, bound))
 
 
@@ -188,7 +188,7 @@ METHODS: dict[str, Callable[[_Job], FourierRelease]] = {
 
 
 def _programmed(
-    job: _Job, measured: Measured, rows: Rows, noisy: tuple[Tables, Numbers]
+    job: _Job, measured: NoisyParities, rows: Rows, noisy: tuple[Tables, Numbers]
 ) -> FourierRelease:
     """The marginals of the rounded table; how far they are from the noisy ones is no secret."""
     vertex = closest(rows, measured.values, measured.noisy, job.options.seconds)
@@ -217,11 +217,11 @@ def _programmed(
 # Shared steps
 
 
-def _asked(job: _Job) -> tuple[Encoding, tuple[Subset, ...], Source, Promise, Bits]:
+def _asked(job: _Job) -> tuple[Encoding, tuple[Subset, ...], Source, MarginalPromise, Bits]:
     return job.encoding, job.workload.marginals, job.source, job.promise, job.bits
 
 
-def _inverted(job: _Job, measured: Measured) -> tuple[Tables, Numbers]:
+def _inverted(job: _Job, measured: NoisyParities) -> tuple[Tables, Numbers]:
     """The marginals of the parities, and how far the noise may have carried them (`fourier.md`)."""
     position = {subset: place for place, subset in enumerate(measured.subsets)}
     spread = measured.spread(job.options.delta)
@@ -233,7 +233,7 @@ def _inverted(job: _Job, measured: Measured) -> tuple[Tables, Numbers]:
     return tables, bound
 
 
-def _printed(measured: Measured, delta: float) -> float:
+def _printed(measured: NoisyParities, delta: float) -> float:
     """The same by the paper's union bound for continuous noise, as Theorem 5 has it."""
     many = max(1, measured.many)
     parameter = float(measured.noise.parameter)
@@ -242,7 +242,7 @@ def _printed(measured: Measured, delta: float) -> float:
     return parameter * math.log(many / delta)
 
 
-def _said(measured: Measured) -> str:
+def _said(measured: NoisyParities) -> str:
     noise, exact = measured.noise, measured.noisy.size - measured.many
     what = "scale" if noise.kind == "laplace" else "variance"
     public = f", {exact} public ones as they are" if exact else ""

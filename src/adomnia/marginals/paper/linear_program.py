@@ -22,7 +22,7 @@ from adomnia.errors import QuestionError
 from adomnia.marginals.paper.bits import Encoding, signs, spell, walsh_hadamard
 from adomnia.marginals.workload import Subset, downward_closure
 
-__all__ = ["Cells", "Parities", "Rows", "Vertex", "check_size", "closest", "theorem_five"]
+__all__ = ["MarginalCells", "Parities", "Rows", "Vertex", "check_size", "closest", "theorem_five"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -82,7 +82,7 @@ class Parities:
 
 
 @dataclass(frozen=True)
-class Cells:
+class MarginalCells:
     """The cells of marginals, one marginal after another."""
 
     sizes: tuple[int, ...]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
 from adomnia.marginals.paper.bits import Encoding, parts, signs
-from adomnia.marginals.paper.promise import Promise, count_sensitivity, parity_sensitivity
+from adomnia.marginals.paper.promise import MarginalPromise, count_sensitivity, parity_sensitivity
 from adomnia.marginals.workload import Subset, downward_closure
 from adomnia.mechanisms.margins.margin import Noise, margin
 from adomnia.mechanisms.randomness import SYSTEM, Bits
@@ -29,7 +29,7 @@ from adomnia.privacy.loss import Loss
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.schema.sealed import Sealed
 
-__all__ = ["Measured", "Source", "measure_counts", "measure_parities"]
+__all__ = ["NoisyParities", "Source", "measure_counts", "measure_parities"]
 
 LARGEST = {"laplace": Fraction(1 << 45), "gaussian": Fraction(1 << 90)}
 
@@ -38,7 +38,7 @@ Source = Callable[[Sequence[Subset]], Mapping[Subset, Sealed[NDArray[Any]]]]
 
 
 @dataclass(frozen=True)
-class Measured:
+class NoisyParities:
     """Whole numbers with noise where `noisy` says so; the others are public as they are."""
 
     subsets: tuple[Subset, ...]
@@ -63,9 +63,9 @@ def measure_parities(
     encoding: Encoding,
     marginals: tuple[Subset, ...],
     source: Source,
-    promise: Promise,
+    promise: MarginalPromise,
     bits: Bits = SYSTEM,
-) -> Measured:
+) -> NoisyParities:
     """The parities that the marginals need, no others, with equal noise on each (Theorem 4).
 
     They come by the attributes that they involve: first the empty set, then one by one.
@@ -81,16 +81,16 @@ def measure_parities(
     found = tuple(subset for subset, moves in zip(subsets, noisy, strict=True) if moves)
     noise = _noise(promise.loss, parity_sensitivity(encoding, found, promise))
     jobs = _Jobs(closure, moved, [_parity_axis(size) for size in encoding.sizes], noise)
-    return Measured(subsets, jobs.run(source, bits), noisy, noise)
+    return NoisyParities(subsets, jobs.run(source, bits), noisy, noise)
 
 
 def measure_counts(
     encoding: Encoding,
     marginals: tuple[Subset, ...],
     source: Source,
-    promise: Promise,
+    promise: MarginalPromise,
     bits: Bits = SYSTEM,
-) -> Measured:
+) -> NoisyParities:
     """The marginals themselves with equal noise on every cell; they need not agree."""
     changing = promise.changing(encoding)
     moved = [promise.moves(marginal, changing) for marginal in marginals]
@@ -98,7 +98,9 @@ def measure_counts(
     noise = _noise(promise.loss, count_sensitivity(found, changing, promise))
     cells = [math.prod(encoding.sizes[place] for place in marginal) for marginal in marginals]
     jobs = _Jobs(marginals, moved, [Axis.identity(size) for size in encoding.sizes], noise)
-    return Measured(marginals, jobs.run(source, bits), np.repeat(np.array(moved), cells), noise)
+    return NoisyParities(
+        marginals, jobs.run(source, bits), np.repeat(np.array(moved), cells), noise
+    )
 
 
 def _noise(loss: Loss, sensitivity: Sensitivity) -> Noise:

@@ -21,14 +21,14 @@ from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.sensitivity import Sensitivity
 
-__all__ = ["Promise", "count_sensitivity", "parity_sensitivity"]
+__all__ = ["MarginalPromise", "count_sensitivity", "parity_sensitivity"]
 
 SEARCHED = 20
 """Among the changes of up to this many bits the worst one is searched for, not bounded."""
 
 
 @dataclass(frozen=True)
-class Promise:
+class MarginalPromise:
     """What is promised, and between which tables.
 
     With `sensitive`, neighbours differ in the values of these attributes only; everything that
@@ -67,7 +67,7 @@ class Promise:
 
 
 def parity_sensitivity(
-    encoding: Encoding, subsets: tuple[Subset, ...], promise: Promise
+    encoding: Encoding, subsets: tuple[Subset, ...], promise: MarginalPromise
 ) -> Sensitivity:
     """How far parities are apart between neighbours (`parities.md`)."""
     many, neighbors = len(subsets), promise.neighbors
@@ -83,7 +83,7 @@ def parity_sensitivity(
 
 
 def count_sensitivity(
-    marginals: tuple[Subset, ...], changing: Subset, promise: Promise
+    marginals: tuple[Subset, ...], changing: Subset, promise: MarginalPromise
 ) -> Sensitivity:
     """How far the cells of marginals are apart: a row is in one cell of each (`parities.md`)."""
     neighbors = promise.neighbors

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.noise.exponential import enclose
-from adomnia.mechanisms.randomness import SYSTEM, Bits, Interval, Table
+from adomnia.mechanisms.randomness import SYSTEM, Bits, Interval, InversionTable
 
 __all__ = ["Response", "estimate", "estimate_margin", "respond"]
 
@@ -65,7 +65,7 @@ def respond(truths: NDArray[Any], response: Response, bits: Bits = SYSTEM) -> ND
         others = response.values - 1
         return [(1 << precision, 1 << precision), (others * low, others * high)], 0
 
-    lies = np.flatnonzero(Table(weights).draw(known.size, bits))
+    lies = np.flatnonzero(InversionTable(weights).draw(known.size, bits))
     known[lies] += 1 + _uniform(response.values - 1, lies.size, bits)
     known %= response.values
     return known

@@ -30,7 +30,7 @@ from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.mechanisms.sealed_noise import add_gaussian, add_laplace
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.events import Composed, Event, Exponential, Gaussian, Laplace
-from adomnia.privacy.graphs import Terms, graph_event, is_rung
+from adomnia.privacy.graphs import GraphTerms, graph_event, is_rung
 from adomnia.queries.subgraphs import (
     DegreeSequence,
     GraphQuestion,
@@ -42,11 +42,11 @@ from adomnia.schema.domain import Value
 from adomnia.schema.graph import Graph
 from adomnia.schema.sealed import Sealed
 
-__all__ = ["Noisy", "fit_ascending", "measure"]
+__all__ = ["NoisyGraphValues", "fit_ascending", "measure"]
 
 
 @dataclass(frozen=True, eq=False)
-class Noisy:
+class NoisyGraphValues:
     """Noisy whole numbers, what each is about, the law of their noise, and what they cost."""
 
     values: NDArray[Any]
@@ -65,8 +65,8 @@ class Noisy:
 
 
 def measure(
-    sealed: Sealed[Graph], question: GraphQuestion, terms: Terms, bits: Bits = SYSTEM
-) -> Noisy:
+    sealed: Sealed[Graph], question: GraphQuestion, terms: GraphTerms, bits: Bits = SYSTEM
+) -> NoisyGraphValues:
     """The noisy answer to one question; `graph_event` says what it costs before anything is read.
 
     Raises a QuestionError or PolicyError that depends on the schema alone.
@@ -75,14 +75,14 @@ def measure(
     event = graph_event(question, graph.schema, terms)
     if is_rung(question, terms.neighbors):
         value, noise = _climb(graph, question, event, terms.degree_bound, bits)
-        return Noisy(np.array([value], object), ((),), noise, event)
+        return NoisyGraphValues(np.array([value], object), ((),), noise, event)
     public = graph.nodes if isinstance(question, DegreeSequence) else 0
     bounded = _bounded(graph, question, terms)
     values, plain = _add_noise(Sealed(count(bounded, question)), event, bits)
-    return Noisy(values, labels(question, graph.schema, public), plain, event)
+    return NoisyGraphValues(values, labels(question, graph.schema, public), plain, event)
 
 
-def _bounded(graph: Graph, question: GraphQuestion, terms: Terms) -> Graph:
+def _bounded(graph: Graph, question: GraphQuestion, terms: GraphTerms) -> Graph:
     if terms.neighbors == "edge" or isinstance(question, NodesByAttribute):
         return graph
     assert terms.degree_bound is not None

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from adomnia.mechanisms.graphs.measure import Noisy, measure
+from adomnia.mechanisms.graphs.measure import NoisyGraphValues, measure
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.privacy import events
 from adomnia.privacy.events import Event, Free, Gaussian, Laplace
-from adomnia.privacy.graphs import Terms, graph_event
+from adomnia.privacy.graphs import GraphTerms, graph_event
 from adomnia.privacy.premises import Premise
 from adomnia.privacy.reads import WholeGraph
 from adomnia.queries.graph_text import write_question
@@ -48,8 +48,8 @@ class GraphStatistic:
 
     question: GraphQuestion
     schema: GraphSchema
-    terms: Terms
-    tell: Callable[[Noisy], GraphAnswer] = field(compare=False, repr=False)
+    terms: GraphTerms
+    tell: Callable[[NoisyGraphValues], GraphAnswer] = field(compare=False, repr=False)
     premises: tuple[Premise, ...] = ()
     reads: WholeGraph = field(default_factory=WholeGraph)
 

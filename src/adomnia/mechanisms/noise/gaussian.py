@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from adomnia.mechanisms.noise import laplace
 from adomnia.mechanisms.noise.exponential import coin, enclose, under
-from adomnia.mechanisms.randomness import SYSTEM, Bits, Interval, Table, narrow
+from adomnia.mechanisms.randomness import SYSTEM, Bits, Interval, InversionTable, narrow
 
 __all__ = ["compact", "probability", "sample"]
 
@@ -157,7 +157,7 @@ def _thin(
 
 
 @lru_cache(maxsize=64)
-def _table(variance: Fraction) -> tuple[int, Table]:
+def _table(variance: Fraction) -> tuple[int, InversionTable]:
     """How many low binary digits are uniform candidates, and the table of the blocks."""
     shift = max(0, (math.floor(variance).bit_length() - 11) // 2)
     block = 1 << shift
@@ -169,7 +169,7 @@ def _table(variance: Fraction) -> tuple[int, Table]:
         both = [interval for pair in zip(plus, minus, strict=True) for interval in pair]
         return both, 2 * (count + 1)  # `gaussian.md`: what is left out is below this
 
-    return shift, Table(weights)
+    return shift, InversionTable(weights)
 
 
 def _squares(start: int, step: int, variance: Fraction, size: tuple[int, int]) -> list[Interval]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.mechanisms.noise.exponential import coin, enclose
-from adomnia.mechanisms.randomness import SYSTEM, Bits, Interval, Table
+from adomnia.mechanisms.randomness import SYSTEM, Bits, Interval, InversionTable
 
 __all__ = ["probability", "sample", "tail"]
 
@@ -68,7 +68,7 @@ def _many(scale: Fraction, size: int, bits: Bits) -> NDArray[Any]:
 
 
 @lru_cache(maxsize=32)
-def _tables(scale: Fraction) -> tuple[int, Table, tuple[tuple[int, Table], ...]]:
+def _tables(scale: Fraction) -> tuple[int, InversionTable, tuple[tuple[int, InversionTable], ...]]:
     """How many low binary digits are drawn apart, the table of the rest, and their tables."""
     shift = (math.ceil(scale / 8) - 1).bit_length()
     digits = []
@@ -78,13 +78,13 @@ def _tables(scale: Fraction) -> tuple[int, Table, tuple[tuple[int, Table], ...]]
     return shift, _blocks_table(scale, shift), tuple(digits)
 
 
-def _digits_table(scale: Fraction, place: int, count: int) -> Table:
+def _digits_table(scale: Fraction, place: int, count: int) -> InversionTable:
     """Digits from `place` on: l in [0, count) with weight exp(-l 2^place / scale)."""
     step = Fraction(1 << place) / scale
-    return Table(lambda precision: (powers(step, count, precision), 0))
+    return InversionTable(lambda precision: (powers(step, count, precision), 0))
 
 
-def _blocks_table(scale: Fraction, shift: int) -> Table:
+def _blocks_table(scale: Fraction, shift: int) -> InversionTable:
     """Sign and leading digits: index 2h + b with weight exp(-(h 2^shift + b)/scale)."""
     block, one = Fraction(1 << shift) / scale, 1 / scale
 
@@ -97,7 +97,7 @@ def _blocks_table(scale: Fraction, shift: int) -> Table:
         # the weights left out: 2 q^count / (1 - q), and 1/(1 - q) <= 1 + 1/block
         return both, 2 * (math.ceil(1 / block) + 1) * enclose(block * count, precision)[1]
 
-    return Table(weights)
+    return InversionTable(weights)
 
 
 def powers(step: Fraction, count: int, precision: int) -> list[Interval]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from adomnia.mechanisms.noise import exponential
 from adomnia.mechanisms.noise.exponential import enclose
-from adomnia.mechanisms.randomness import GUARD, SYSTEM, Bits, Interval, Table
+from adomnia.mechanisms.randomness import GUARD, SYSTEM, Bits, Interval, InversionTable
 from adomnia.mechanisms.unseal import unseal
 from adomnia.schema.sealed import Sealed
 
@@ -113,7 +113,7 @@ def _last(scale: Fraction) -> int:
 
 
 @lru_cache(maxsize=64)
-def _count_table(rate: Fraction) -> Table:
+def _count_table(rate: Fraction) -> InversionTable:
     """How many candidates there are: Poisson with a rational rate, weights rate^n / n!."""
 
     def weights(precision: int) -> tuple[list[Interval], int]:
@@ -126,13 +126,15 @@ def _count_table(rate: Fraction) -> Table:
             low, high = low * rate.numerator // below, -(-high * rate.numerator // below)
         return enclosed, 2  # the weights left out are at most 1, 1/2, 1/4, ...
 
-    return Table(weights)
+    return InversionTable(weights)
 
 
 @lru_cache(maxsize=64)
-def _kind_table(last: int) -> Table:
+def _kind_table(last: int) -> InversionTable:
     """Blocks 0 .. last, each up or down, all alike."""
-    return Table(lambda precision: ([(1 << precision, 1 << precision)] * (2 * last + 2), 0))
+    return InversionTable(
+        lambda precision: ([(1 << precision, 1 << precision)] * (2 * last + 2), 0)
+    )
 
 
 def _candidates(block: NDArray[np.int64], last: int, bits: Bits) -> _Jumps:

@@ -24,7 +24,7 @@ from adomnia.priors.strategy.derivations import Derivation, derivations
 from adomnia.priors.strategy.groups import weigh
 from adomnia.priors.strategy.kernel_noise import spread
 
-__all__ = ["Kind", "Strategy", "candidates", "choose", "expected_error", "settled"]
+__all__ = ["Kind", "PriorStrategy", "candidates", "choose", "expected_error", "settled"]
 
 Kind = Literal["laplace", "gaussian"]
 Solve = Callable[..., Bound]
@@ -38,7 +38,7 @@ LEAST, LEAST_OF_ALL = 1e-3, 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class Strategy:
+class PriorStrategy:
     """What is measured, what that costs, and how the outputs follow: recover @ measured + offset.
 
     The `determined` outputs follow from what is public alone and are never measured; those also
@@ -64,13 +64,13 @@ class Strategy:
 
 def choose(
     system: System, asked: Any, kind: Kind, solve: Solve = solved, *, effort: Effort | None = None
-) -> Strategy:
+) -> PriorStrategy:
     """The strategy with the least expected error at equal loss; the same one every time."""
     best = candidates(system, asked, kind, solve, effort=effort)[0]
     return settled(system, asked, best)
 
 
-def settled(system: System, asked: Any, best: Strategy) -> Strategy:
+def settled(system: System, asked: Any, best: PriorStrategy) -> PriorStrategy:
     """The strategy without measuring what no table that agrees has otherwise."""
     if best.bound.upper == 0 and best.rows.shape[0] and None not in system.values:
         return _constant(system, whole(asked), best)
@@ -79,7 +79,7 @@ def settled(system: System, asked: Any, best: Strategy) -> Strategy:
 
 def candidates(
     system: System, asked: Any, kind: Kind, solve: Solve = solved, *, effort: Effort | None = None
-) -> tuple[Strategy, ...]:
+) -> tuple[PriorStrategy, ...]:
     """Every strategy that can be used, the best one first; `solve` bounds sensitivities.
 
     At least one can: the question itself needs no value that was not given.
@@ -108,14 +108,14 @@ def expected_error(basis: Any, outputs: Any, scale: float) -> float:
 
 def _priced(
     plan: Derivation, system: System, kind: Kind, solve: Solve, effort: Effort
-) -> list[Strategy]:
+) -> list[PriorStrategy]:
     """The plan with noise on each row, and with noise inside the kernel where that is offered."""
     norm = 1 if kind == "laplace" else 2
     bound = Bound(Fraction(0), Fraction(0), "nothing is measured")
     if plan.rows.shape[0]:
         bound = solve(system, plan.rows, norm, effort=effort)
     variance = float(2 * bound.upper**2 if kind == "laplace" else bound.upper)
-    plain = Strategy(
+    plain = PriorStrategy(
         plan.name,
         plan.rows,
         bound,
@@ -137,7 +137,9 @@ def _priced(
     return [plain, inside]
 
 
-def _groups(inside: Strategy, system: System, solve: Solve, effort: Effort) -> tuple[Group, ...]:
+def _groups(
+    inside: PriorStrategy, system: System, solve: Solve, effort: Effort
+) -> tuple[Group, ...]:
     """The measured rows that lie within one released row, where they change less than all do."""
     cells, released = abs(inside.rows).sign(), abs(system.matrix).sign()
     within = (cells @ released.T).toarray() == cells.sum(axis=1)[:, None]
@@ -157,7 +159,9 @@ def _groups(inside: Strategy, system: System, solve: Solve, effort: Effort) -> t
     )
 
 
-def _with_groups(inside: Strategy, system: System, solve: Solve, effort: Effort) -> Strategy:
+def _with_groups(
+    inside: PriorStrategy, system: System, solve: Solve, effort: Effort
+) -> PriorStrategy:
     """The same with bounds for groups, where that is worth its while."""
     groups = _groups(inside, system, solve, effort)
     noise = spread(inside.basis)
@@ -173,12 +177,12 @@ def _with_groups(inside: Strategy, system: System, solve: Solve, effort: Effort)
     return replace(inside, error=error, least_squares=error, groups=groups)
 
 
-def _rank(measured: Strategy) -> tuple[float, bool, int]:
+def _rank(measured: PriorStrategy) -> tuple[float, bool, int]:
     """Least error first; among equals the simpler noise, then the fewer rows."""
     return float(f"{measured.error:.9g}"), measured.basis is not None, measured.rows.shape[0]
 
 
-def _constant(system: System, asked: Any, best: Strategy) -> Strategy:
+def _constant(system: System, asked: Any, best: PriorStrategy) -> PriorStrategy:
     """No table that agrees has another answer: any of them tells it, and nothing is measured."""
     table = project(system, best.rows, np.zeros(best.rows.shape[0]))
     if table is None:

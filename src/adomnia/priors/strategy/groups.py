@@ -35,7 +35,7 @@ class Grouped:
 
 def weigh(basis: Any, outputs: Any, groups: Sequence[tuple[Sequence[int], float]]) -> Grouped:
     """For weights exp(-max(|g|_1, |g on a group|_1 / its scale)) in the limit of wide noise."""
-    walk = _Walk(basis.toarray().astype(np.float64), groups)
+    walk = _ParticleWalk(basis.toarray().astype(np.float64), groups)
     for _ in range(SETTLE):
         walk.sweep(0.0)
     kept = 1.0
@@ -60,7 +60,7 @@ def widths(
 
     Simulated in the limit of wide noise, and raised by more than the simulation is uncertain.
     """
-    walk = _Walk(basis.toarray().astype(np.float64), groups)
+    walk = _ParticleWalk(basis.toarray().astype(np.float64), groups)
     for step in range(STEPS + 1):
         for _ in range(SWEEPS):
             walk.sweep(step / STEPS)
@@ -73,7 +73,7 @@ def widths(
     return found
 
 
-class _Walk:
+class _ParticleWalk:
     """Particles on the span of the basis, moved along its rows by Metropolis steps."""
 
     def __init__(self, basis: Floats, groups: Sequence[tuple[Sequence[int], float]]) -> None:

@@ -18,7 +18,7 @@ from adomnia.queries.sql.check import check
 from adomnia.queries.sql.constant_queries import is_never, shows_nothing, without_rows
 from adomnia.queries.sql.never import unlisted
 from adomnia.queries.sql.parse import parse
-from adomnia.queries.sql.relation import Source, bind_from
+from adomnia.queries.sql.relation import StatementContext, bind_from
 from adomnia.queries.sql.rows import row_binder
 from adomnia.queries.sql.select_list import Made, bind_post, name_of
 from adomnia.schema.table import Table
@@ -56,7 +56,7 @@ def _bind(sql: str, table: Table, columns: tuple[str, ...]) -> Question:
     select = parse(sql)
     check(sql, select)
     select = without_rows(sql, select, table)
-    source, relation = bind_from(Source(sql, table, columns, {}), select)
+    source, relation = bind_from(StatementContext(sql, table, columns, {}), select)
     items = {item.alias: item.this for item in select.expressions if isinstance(item, exp.Alias)}
     made = Made(row_binder(sql, relation), table, items, refusals=source.refusals)
     made.never = is_never(sql, select) or not made.emptiness.may_hold(relation.where)

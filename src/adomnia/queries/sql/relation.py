@@ -24,11 +24,11 @@ from adomnia.queries.sql.values import mapped
 from adomnia.schema.domain import Open
 from adomnia.schema.table import PublicTable, Table
 
-__all__ = ["Source", "bind_from", "conjoin"]
+__all__ = ["StatementContext", "bind_from", "conjoin"]
 
 
 @dataclass(frozen=True)
-class Source:
+class StatementContext:
     """The statement's text, the private table, its columns' names, and the CTEs in sight."""
 
     sql: str
@@ -39,7 +39,7 @@ class Source:
     """What is never true in the conditions that were read so far."""
 
 
-def bind_from(source: Source, select: exp.Select) -> tuple[Source, Relation]:
+def bind_from(source: StatementContext, select: exp.Select) -> tuple[StatementContext, Relation]:
     """The rows that a SELECT reads, after its joins and its WHERE."""
     source = _with(source, select)
     clause = select.args.get("from_") or select.args.get("from")
@@ -71,7 +71,7 @@ def conjoin(first: Expr | None, second: Expr | None) -> Expr | None:
     return call("and", *parts) if len(parts) > 1 else parts[0]
 
 
-def _with(source: Source, select: exp.Select) -> Source:
+def _with(source: StatementContext, select: exp.Select) -> StatementContext:
     clause = select.args.get("with_") or select.args.get("with")
     if clause is None:
         return source
@@ -84,7 +84,7 @@ def _with(source: Source, select: exp.Select) -> Source:
     return replace(source, ctes=ctes)
 
 
-def _relation(source: Source, node: exp.Expression) -> Relation:
+def _relation(source: StatementContext, node: exp.Expression) -> Relation:
     if isinstance(node, exp.Subquery):
         return _project(source, node.this).named(node.alias or "subquery")
     if not isinstance(node, exp.Table) or node.args.get("sample"):
@@ -111,7 +111,7 @@ def _names(node: exp.Table, table: Table) -> bool:
     return named and not node.catalog and node.db.lower() in ("", "public")
 
 
-def _columns(source: Source) -> dict[str, Expr]:
+def _columns(source: StatementContext) -> dict[str, Expr]:
     return {name: _column(source.table, name) for name in source.columns}
 
 
@@ -132,7 +132,7 @@ _NOT_ROWS = {
 }
 
 
-def _project(source: Source, node: exp.Expression) -> Relation:
+def _project(source: StatementContext, node: exp.Expression) -> Relation:
     if not isinstance(node, exp.Select):
         raise refuse(source.sql, node, "a subquery is a SELECT that filters and projects rows")
     for part, name in _NOT_ROWS.items():
@@ -173,7 +173,7 @@ def _item(binder: Binder, item: exp.Expression) -> dict[str, Expr]:
 # Public tables: a unique key makes a join a function of the private row.
 
 
-def _join(source: Source, relation: Relation, join: exp.Join) -> Relation:
+def _join(source: StatementContext, relation: Relation, join: exp.Join) -> Relation:
     node = join.this
     side, kind = (join.side or "").upper(), (join.kind or "").upper()
     name = match(node.name, source.table.public) if isinstance(node, exp.Table) else None
@@ -199,7 +199,7 @@ def _join(source: Source, relation: Relation, join: exp.Join) -> Relation:
 
 
 def _join_key(
-    source: Source, relation: Relation, join: exp.Join, public: PublicTable, alias: str
+    source: StatementContext, relation: Relation, join: exp.Join, public: PublicTable, alias: str
 ) -> Expr:
     """The private expression that the join equates with the public key."""
     using, on = join.args.get("using"), join.args.get("on")
@@ -217,7 +217,7 @@ def _join_key(
     raise refuse(source.sql, on, f"a public table is joined on its key {public.key!r}", hint)
 
 
-def _lookups(source: Source, public: PublicTable, key: Expr) -> dict[str, Expr]:
+def _lookups(source: StatementContext, public: PublicTable, key: Expr) -> dict[str, Expr]:
     at = public.columns.index(public.key)
     places = [_index(key, row[at]) for row in public.rows]
     known = [place for place in places if place is not None]

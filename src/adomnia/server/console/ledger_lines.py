@@ -14,7 +14,7 @@ from adomnia.privacy.loss import Loss
 from adomnia.server.console.repricing import Prices
 
 if TYPE_CHECKING:
-    from adomnia.curator.database import Database
+    from adomnia.curator.database import PrivateDatabase
     from adomnia.curator.ledger_view import Entry
     from adomnia.privacy.composition import Budget
     from adomnia.server.accounts import Person
@@ -88,7 +88,7 @@ def asker(person: Person) -> str:
     return CURATOR if person.is_curator else person.name
 
 
-def lines(database: Database) -> list[LedgerLine]:
+def lines(database: PrivateDatabase) -> list[LedgerLine]:
     """Every line, in the order of the ledger."""
     account, entries = database.account(), _entries(database)
     prices = Prices(database.policy, entries)
@@ -104,7 +104,7 @@ def lines(database: Database) -> list[LedgerLine]:
     return made
 
 
-def _entries(database: Database) -> list[Entry]:
+def _entries(database: PrivateDatabase) -> list[Entry]:
     """What was reserved and what has priced it anew, and budgets that were changed."""
     listed = ("reserved", "prior", "budget")
     return [entry for entry in database.ledger(("reserved",)) if entry.kind in listed]
@@ -139,7 +139,7 @@ class SpendingStep:
     spent: Fraction
 
 
-def history(database: Database, budget: Budget, who: str | None) -> list[SpendingStep]:
+def history(database: PrivateDatabase, budget: Budget, who: str | None) -> list[SpendingStep]:
     """What was spent by then, after each use; of one analyst, or of everybody.
 
     A re-pricing changes what earlier uses cost, from its own moment on.

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from adomnia.curator.database import Database
+from adomnia.curator.database import PrivateDatabase
 from adomnia.errors import AdomniaError
 from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Value
@@ -30,12 +30,12 @@ _BUDGET = """
         STRUCT(whose VARCHAR, unit VARCHAR, spent VARCHAR, remaining VARCHAR)[])) AS b)"""
 
 
-def shared_catalogue(database: Database) -> SharedCatalogue:
+def shared_catalogue(database: PrivateDatabase) -> SharedCatalogue:
     """The catalogue of a database, built when somebody first asks; its private table is hidden."""
     return SharedCatalogue(partial(declared_content, database), database.policy.table)
 
 
-def declared_content(database: Database) -> CatalogueContent:
+def declared_content(database: PrivateDatabase) -> CatalogueContent:
     """The private table, the public ones, and the views of schema `adomnia`."""
     policy, tables = database.policy, database.table.public.values()
     return CatalogueContent(
@@ -43,7 +43,7 @@ def declared_content(database: Database) -> CatalogueContent:
     )
 
 
-def budget_rows(database: Database, person: Person) -> list[dict[str, str]]:
+def budget_rows(database: PrivateDatabase, person: Person) -> list[dict[str, str]]:
     """What somebody has left; a curator sees everybody's."""
     try:
         state = database.budget()

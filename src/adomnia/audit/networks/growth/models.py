@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
 
-__all__ = ["MODELS", "MOST_NODES", "Growth", "Model", "Parameter", "settle"]
+__all__ = ["MODELS", "MOST_NODES", "GrowthModel", "Model", "Parameter", "settle"]
 
 Values = Mapping[str, Any]
 MOST_NODES = 10_000
@@ -48,7 +48,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Growth:
+class GrowthModel:
     """One model with all its numbers, ready to run; `words` may be more than its nodes need."""
 
     model: str
@@ -78,7 +78,7 @@ class Model:
     check: Callable[[Values, str], None]
 
 
-def settle(model: str, reading: str, parameters: Values) -> Growth:
+def settle(model: str, reading: str, parameters: Values) -> GrowthModel:
     """The model with these parameters, the others as by default; a QuestionError if wrong."""
     known = _known("model", model, MODELS)
     told = _known(f"reading of {model}", reading, known.readings)
@@ -91,7 +91,7 @@ def settle(model: str, reading: str, parameters: Values) -> Growth:
     known.check(values, reading)
     kernel, sizes, rule = known.build(values, told)
     words = math.ceil(values["nodes"] / 64)
-    return Growth(model, reading, values, kernel, words, sizes, rule)
+    return GrowthModel(model, reading, values, kernel, words, sizes, rule)
 
 
 def _known(kind: str, name: str, table: Mapping[str, Any]) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Estimate", "Odds", "log_smooth", "odds"]
+__all__ = ["MeanEstimate", "Odds", "log_smooth", "odds"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -17,7 +17,7 @@ ROUNDING = 1 + 1e-9  # odds of exp(epsilon) itself are not beyond it
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MeanEstimate:
     """A mean over runs with its standard error."""
 
     mean: float
@@ -34,10 +34,10 @@ class Odds:
     """
 
     scale: float
-    success: Estimate
-    log_odds_with: Estimate
-    log_odds_without: Estimate
-    beyond: Estimate
+    success: MeanEstimate
+    log_odds_with: MeanEstimate
+    log_odds_without: MeanEstimate
+    beyond: MeanEstimate
 
 
 def odds(without: Ints, with_edge: Ints, scale: float, epsilon: float) -> Odds:
@@ -102,7 +102,7 @@ def _expected(values: Floats, scale: float) -> Floats:
 
 def _weighed(
     halves: list[list[Floats]], scores: list[list[list[Floats]]], kind: int, world: int
-) -> Estimate:
+) -> MeanEstimate:
     """The mean score of a world over both halves, each scored by what the other has taught."""
     runs = sum(int(half[world].sum()) for half in halves)
     moments = [
@@ -110,8 +110,8 @@ def _weighed(
         / runs
         for power in (1, 2)
     ]
-    return Estimate(moments[0], math.sqrt(max(0.0, moments[1] - moments[0] ** 2) / runs))
+    return MeanEstimate(moments[0], math.sqrt(max(0.0, moments[1] - moments[0] ** 2) / runs))
 
 
-def _middle(one: Estimate, other: Estimate) -> Estimate:
-    return Estimate((one.mean + other.mean) / 2, math.hypot(one.se, other.se) / 2)
+def _middle(one: MeanEstimate, other: MeanEstimate) -> MeanEstimate:
+    return MeanEstimate((one.mean + other.mean) / 2, math.hypot(one.se, other.se) / 2)

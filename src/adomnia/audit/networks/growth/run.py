@@ -39,7 +39,7 @@ def run(
     pressed again, it is raised wherever the program is.
     """
     end = time.monotonic() + (math.inf if time_limit is None else time_limit)
-    line = _Line(batch, runs)
+    line = _BatchQueue(batch, runs)
     with _noted_interrupts() as pressed, ThreadPoolExecutor(workers) as pool:
         with suppress(KeyboardInterrupt):
             while (line.waiting or line.given < runs) and not (line.given and _ended(end, pressed)):
@@ -81,7 +81,7 @@ def _noted_interrupts() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, before)
 
 
-class _Line:
+class _BatchQueue:
     """Batches in the order of their runs: what is given out, waited for, and done."""
 
     def __init__(self, batch: Batch, runs: int) -> None:

@@ -40,7 +40,7 @@ def long_cycle(block: GraphBlock, norm: Norm, target: int, guide: Guided | None 
         if guide is not None and guide.losses is not None and guide.proposed is not None:
             liking = liking * 0.1 + guide.losses
             fragments = cut(block, guide.proposed, chance) if number % 2 == 0 else {}
-        walk = _Walk(block, norm, liking.tolist(), fragments)
+        walk = _PathWalk(block, norm, liking.tolist(), fragments)
         for cycle in [walk.run(number), *_rotated(block, walk.path, chance)]:
             if len(cycle) >= 3:
                 best = max(best, evaluate(block.walk(cycle), norm), key=lambda found: found[0])
@@ -49,7 +49,7 @@ def long_cycle(block: GraphBlock, norm: Norm, target: int, guide: Guided | None 
     return best
 
 
-class _Walk:
+class _PathWalk:
     """A path that goes on to where the question moves most, through whole fragments at a time."""
 
     def __init__(

@@ -34,7 +34,7 @@ def longest_cycle(block: GraphBlock, norm: Norm, effort: Effort) -> Bound:
     Bounds come in order of their cost, and the first that a cycle reaches ends the search.
     """
     adds_up = norm == 1 or is_orthogonal(block.elements)
-    work = _Work(block, norm, adds_up)
+    work = _BlockWork(block, norm, adds_up)
     steps = (_complete, _cheap, _walks, _linear, _guided_walks, _all)
     for step in steps:
         if step is not _complete and effort.is_spent and work.upper is not None:
@@ -46,7 +46,7 @@ def longest_cycle(block: GraphBlock, norm: Norm, effort: Effort) -> Bound:
     return Bound(work.upper, Fraction(work.lower[0]), work.argument, work.lower[1])
 
 
-class _Work:
+class _BlockWork:
     """What is known about a block so far."""
 
     def __init__(self, block: GraphBlock, norm: Norm, adds_up: bool) -> None:
@@ -74,7 +74,7 @@ class _Work:
             self.lower = found
 
 
-def _complete(work: _Work, effort: Effort) -> None:
+def _complete(work: _BlockWork, effort: Effort) -> None:
     """Row and column sums of a complete table with equal weights: the closed form."""
     block = work.block
     weights = {one.most for one in block.elements}
@@ -90,7 +90,7 @@ def _complete(work: _Work, effort: Effort) -> None:
         work.bound(upper, say)
 
 
-def _cheap(work: _Work, effort: Effort) -> None:
+def _cheap(work: _BlockWork, effort: Effort) -> None:
     """Bounds at the nodes, without a linear program."""
     block = work.block
     one_norm = heaviest_pairs(block, largest(block.elements, 1))
@@ -113,14 +113,14 @@ def _cheap(work: _Work, effort: Effort) -> None:
             work.bound(most, f"two edges at each node of {work.size}, output by output")
 
 
-def _walks(work: _Work, effort: Effort) -> None:
+def _walks(work: _BlockWork, effort: Effort) -> None:
     """Cycles found by walking greedily."""
     assert work.upper is not None
     effort.spend(WALKED)
     work.reach(long_cycle(work.block, work.norm, int(work.upper)))
 
 
-def _linear(work: _Work, effort: Effort) -> None:
+def _linear(work: _BlockWork, effort: Effort) -> None:
     """Bounds by duality."""
     block = work.block
     if work.adds_up:
@@ -146,7 +146,7 @@ def _linear(work: _Work, effort: Effort) -> None:
     work.bound(most, f"the greatest flows in {work.size}")
 
 
-def _guided_walks(work: _Work, effort: Effort) -> None:
+def _guided_walks(work: _BlockWork, effort: Effort) -> None:
     """Cycles found by walking where a linear program loses little."""
     assert work.upper is not None
     for guide in work.guides:
@@ -155,7 +155,7 @@ def _guided_walks(work: _Work, effort: Effort) -> None:
             work.reach(long_cycle(work.block, work.norm, int(work.upper), guide))
 
 
-def _all(work: _Work, effort: Effort) -> None:
+def _all(work: _BlockWork, effort: Effort) -> None:
     """All cycles, where they are few."""
     effort.spend(WALKED)
     found = all_cycles(work.block, work.norm, work.lower[0], work.adds_up)

@@ -64,10 +64,10 @@ def written_through(row: Row, through: dict[int, Row]) -> Row:
 
 def eliminate(matrix: Any, values: Sequence[int] | None = None) -> Elimination:
     """The whole solutions of A x = values (0 if left out), in Python integers throughout."""
-    return _Work(matrix, values).run()
+    return _ShrinkingRows(matrix, values).run()
 
 
-class _Work:
+class _ShrinkingRows:
     """Rows that shrink: sparse, the shortest first, a unit taken as pivot where there is one."""
 
     def __init__(self, matrix: Any, values: Sequence[int] | None) -> None:

@@ -12,14 +12,14 @@ from scipy import sparse
 
 from adomnia.priors.solver.lattice.elimination import eliminate
 
-__all__ = ["Series", "components", "kernel", "series_classes", "sparse_kernel", "triangular"]
+__all__ = ["SeriesClasses", "components", "kernel", "series_classes", "sparse_kernel", "triangular"]
 
 Integers = NDArray[np.int64]
 LARGEST = 1 << 62
 
 
 @dataclass(frozen=True)
-class Series:
+class SeriesClasses:
     """Classes of (cell, sign) that always move together, and the cells that never move."""
 
     classes: list[list[tuple[int, int]]]
@@ -84,7 +84,7 @@ def components(basis: Any) -> list[tuple[Integers, Integers]]:
     return [(np.unique(basis[:, group].indices).astype(np.int64), group) for group in groups]
 
 
-def series_classes(matrix: Any) -> Series:
+def series_classes(matrix: Any) -> SeriesClasses:
     """Cells whose coordinates agree up to sign on the whole kernel, and those always zero."""
     columns = np.ascontiguousarray(kernel(matrix).T)
     moving = columns.any(axis=1)
@@ -94,7 +94,7 @@ def series_classes(matrix: Any) -> Series:
         sign = 1 if columns[cell, first[cell]] > 0 else -1
         by_move.setdefault((sign * columns[cell]).tobytes(), []).append((cell, sign))
     classes = [[(cell, sign * found[0][1]) for cell, sign in found] for found in by_move.values()]
-    return Series(classes, np.flatnonzero(~moving).tolist())
+    return SeriesClasses(classes, np.flatnonzero(~moving).tolist())
 
 
 def triangular(lattice: Integers) -> tuple[Integers, list[int]]:

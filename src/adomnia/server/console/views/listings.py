@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from adomnia.curator.database import Database
+from adomnia.curator.database import PrivateDatabase
 from adomnia.present.formatting import amount, one_line
 from adomnia.schema.domain import Categories, Dates, Domain, Grid
 from adomnia.schema.table import PublicTable, Table
@@ -34,7 +34,7 @@ class TableListing:
     columns: tuple[ColumnListing, ...]
 
 
-def listings(database: Database) -> list[TableListing]:
+def listings(database: PrivateDatabase) -> list[TableListing]:
     """The private table and the public ones beside it; none of it comes from the data."""
     table = database.table
     private = [_column(name, a.domain, a.nullable) for name, a in table.attributes.items()]
@@ -54,7 +54,7 @@ def _public_columns(table: PublicTable) -> Iterator[ColumnListing]:
         yield ColumnListing(quoted(name), "public", "key" if name == table.key else "")
 
 
-def examples(database: Database) -> list[str]:
+def examples(database: PrivateDatabase) -> list[str]:
     """A few questions that this table can answer, to begin with."""
     return list(_examples(database.table))
 

@@ -24,7 +24,7 @@ from adomnia.mechanisms.graphs.counts import count
 from adomnia.mechanisms.graphs.measure import fit_ascending, measure
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.graphs import GraphTerms
-from adomnia.queries.subgraphs import (
+from adomnia.queries.graphs.subgraphs import (
     CumulativeDegrees,
     DegreeHistogram,
     DegreeSequence,

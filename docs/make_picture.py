@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from adomnia.cli.demo import QUESTIONS, prepare
+from adomnia.cli.demo.command import QUESTIONS, prepare
 from adomnia.curator.database import open_database
 from adomnia.present import terminal
 

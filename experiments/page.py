@@ -9,7 +9,7 @@ from numbers import Real
 
 import numpy as np
 
-from adomnia.present.formatting import significant
+from adomnia.formatting import significant
 from adomnia.present.templating import render
 from experiments.claim import AGREES, Claim, Found, Table
 from experiments.measured import Measured

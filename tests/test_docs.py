@@ -14,7 +14,7 @@ import pytest
 from pyarrow import csv
 
 import adomnia
-from adomnia.cli.census import census_rows
+from adomnia.cli.demo.census import census_rows
 from adomnia.cli.main import VERBS, cli
 from adomnia.policy.sections import SECTIONS
 

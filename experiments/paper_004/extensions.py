@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from adomnia.formatting import significant
 from adomnia.mechanisms.choices.auction import revenue, sell
 from adomnia.mechanisms.quantiles.quantile import Share
 from adomnia.mechanisms.quantiles.smooth import smooth_sensitivity
 from adomnia.present.drawing.plot import Plot, Series, draw
-from adomnia.present.formatting import significant
 from experiments.claim import DIFFERS, Claim, Found, Scale, Table
 from experiments.measured import mean, share
 

@@ -16,7 +16,7 @@ from adomnia.mechanisms.graphs.counts import count
 from adomnia.mechanisms.graphs.ladder import draw, height
 from adomnia.mechanisms.graphs.measure import fit_ascending, measure
 from adomnia.privacy.graphs import GraphTerms
-from adomnia.queries.subgraphs import DegreeSequence, Stars, Triangles
+from adomnia.queries.graphs.subgraphs import DegreeSequence, Stars, Triangles
 from adomnia.schema.graph import GraphSchema, build, id_keys
 from adomnia.schema.sealed import Sealed
 

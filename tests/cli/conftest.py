@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from adomnia.cli.census import census_rows
+from adomnia.cli.demo.census import census_rows
 from adomnia.cli.main import main
 
 POLICY = """[data]

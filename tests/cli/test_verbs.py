@@ -16,9 +16,9 @@ from fractions import Fraction
 
 import pytest
 
+from adomnia import formatting
 from adomnia.cli.why import find_notes
 from adomnia.policy.policy import read_policy
-from adomnia.present import formatting
 
 BY_SEX = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 

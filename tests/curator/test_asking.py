@@ -66,8 +66,8 @@ def test_an_answer_as_json(town: Town) -> None:
     assert [row[0] for row in read["rows"]] == ["F", "M"]
     assert len(read["margins"]["n"]) == 2
     assert (read["confidence"], read["spent"]) == (0.95, {"epsilon": "1/10"})
-    assert answer.to_pandas().shape == answer.to_polars().shape == (2, 2)
-    assert answer.to_arrow().column_names == ["sex", "n"]
+    assert answer.to_pandas().shape == answer.to_polars().shape == (2, 3)
+    assert answer.to_arrow().column_names == ["sex", "n", "n_margin"]
 
 
 def test_an_answer_knows_in_what_its_margins_are(town: Town) -> None:
@@ -79,12 +79,14 @@ def test_an_answer_knows_in_what_its_margins_are(town: Town) -> None:
     assert plan.margin_units == plan.to_json()["margin_units"] == units
     assert session.ask(sql, epsilon=1).margin_units == units
     assert answer.to_pandas().attrs["margin_units"] == units
-    assert answer.to_pandas().attrs["margins"] == answer.margins
+    assert answer.to_pandas().attrs["receipt"] == answer.receipt
     about = json.loads(answer.to_arrow().schema.metadata[b"adomnia"])
     assert (about["margin_units"], about["confidence"]) == (units, 0.95)
-    frame = answer.to_polars(margins=True)
-    assert frame.columns[4:] == ["n_margin", "m_margin_rows", "s_margin_rows", "d_margin"]
-    assert frame["m_margin_rows"].to_list() == answer.margins["m"]
+    names = ["n", "n_margin", "m", "m_margin_rows", "s", "s_margin_rows", "d", "d_margin"]
+    for frame in (answer.to_pandas(), answer.to_polars()):
+        assert list(frame.columns) == names
+        assert list(frame["m_margin_rows"]) == answer.margins["m"]
+    assert answer.to_arrow().to_pydict()["n_margin"] == answer.margins["n"]
     nothing = session.ask("SELECT COUNT(*) AS n FROM people WHERE 1 = 0")
     assert nothing.margin_units == {"n": "value"}
 

@@ -23,8 +23,8 @@ from adomnia.mechanisms.graphs import ladder, measure
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.events import Free, Laplace, from_json
 from adomnia.privacy.graphs import GraphTerms, graph_event, graph_sensitivity
-from adomnia.queries.graph_text import read_question
-from adomnia.queries.subgraphs import (
+from adomnia.queries.graphs.graph_text import read_question
+from adomnia.queries.graphs.subgraphs import (
     CumulativeDegrees,
     DegreeHistogram,
     DegreeSequence,

@@ -24,7 +24,7 @@ from adomnia.mechanisms.graphs.rungs import (
     triangle_rungs,
     truncated_rungs,
 )
-from adomnia.queries.subgraphs import Stars, Triangles
+from adomnia.queries.graphs.subgraphs import Stars, Triangles
 
 STEPS = 14
 

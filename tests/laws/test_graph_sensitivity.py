@@ -17,7 +17,7 @@ from adomnia.errors import PolicyError, QuestionError
 from adomnia.mechanisms.graphs.counts import count
 from adomnia.mechanisms.graphs.degree_bound import add_edges
 from adomnia.privacy.graphs import graph_sensitivity
-from adomnia.queries.subgraphs import (
+from adomnia.queries.graphs.subgraphs import (
     CumulativeDegrees,
     DegreeHistogram,
     DegreeSequence,

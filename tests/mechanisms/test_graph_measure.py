@@ -22,7 +22,7 @@ from adomnia.mechanisms.graphs.rungs import local_sensitivity, triangle_base
 from adomnia.mechanisms.margins.margin import Noise
 from adomnia.privacy import events
 from adomnia.privacy.graphs import GraphTerms, graph_event
-from adomnia.queries.subgraphs import (
+from adomnia.queries.graphs.subgraphs import (
     CumulativeDegrees,
     DegreeHistogram,
     DegreeSequence,

@@ -12,7 +12,7 @@ from pyarrow import csv
 
 import adomnia
 from adomnia.audit import DisclosureTerms, Finding
-from adomnia.cli.census import census_rows
+from adomnia.cli.demo.census import census_rows
 from adomnia.curator.database import PrivateDatabase
 from adomnia.errors import NotAllowedError, QuestionError
 from adomnia.review.audit import STEPS

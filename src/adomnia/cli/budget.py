@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import click
 
+from adomnia import formatting
 from adomnia.cli import options
 from adomnia.curator.ledger_view import spending
 from adomnia.policy.policy import read_policy
-from adomnia.present import formatting, terminal
+from adomnia.present import terminal
 
 __all__ = ["budget", "rows"]
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from adomnia import formatting
 from adomnia.cli import options
 from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.policy.policy import read_policy
-from adomnia.present import formatting, terminal
+from adomnia.present import terminal
 from adomnia.present.findings import success_text
 from adomnia.review.rehearsal import rehearsal
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
+from adomnia import formatting
 from adomnia.cli import options
 from adomnia.curator.database import open_database
-from adomnia.present import formatting, terminal
+from adomnia.present import terminal
 
 __all__ = ["independence"]
 

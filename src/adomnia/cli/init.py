@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
+from adomnia import formatting
 from adomnia.cli import options
 from adomnia.errors import PolicyError
-from adomnia.present import formatting, terminal
+from adomnia.present import terminal
 from adomnia.review.draft import Draft, DraftColumn, Wish, draft
 
 __all__ = ["init", "save"]

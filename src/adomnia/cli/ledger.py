@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from adomnia import formatting
 from adomnia.cli import options
 from adomnia.curator.ledger_view import exact_text, list_entries, receipt, verify_ledger
 from adomnia.policy.policy import Policy, read_policy
-from adomnia.present import formatting, terminal
+from adomnia.present import terminal
 
 if TYPE_CHECKING:
     from adomnia.curator.ledger_view import Entry

@@ -8,12 +8,13 @@ from typing import Any
 
 import click
 
+from adomnia import formatting
 from adomnia.cli import options
 from adomnia.cli.ask import read_sql
 from adomnia.curator.database import open_database
 from adomnia.curator.query_plan import QueryPlan
 from adomnia.errors import QuestionError
-from adomnia.present import formatting, terminal
+from adomnia.present import terminal
 
 __all__ = ["plan"]
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
+from adomnia import formatting
 from adomnia.cli import options
 from adomnia.cli.ask import read_sql
 from adomnia.curator.database import open_database
 from adomnia.curator.determined_cells import DeterminedCells
 from adomnia.errors import CheckError
-from adomnia.present import formatting, terminal
+from adomnia.present import terminal
 
 __all__ = ["prior"]
 

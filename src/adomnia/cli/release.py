@@ -8,12 +8,13 @@ from pathlib import Path
 
 import click
 
+from adomnia import formatting
 from adomnia.cli import options
 from adomnia.curator.database import open_database
 from adomnia.curator.releases.release import CONSISTENT, METHODS, Release, ReleasePlan, named
 from adomnia.curator.releases.release_folder import refuse_taken, write_folder
 from adomnia.errors import QuestionError
-from adomnia.present import formatting, terminal
+from adomnia.present import terminal
 from adomnia.present.release_page import release_page
 from adomnia.review.gate import ReleaseCheck, gate_of
 

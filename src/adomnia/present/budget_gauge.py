@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from adomnia.formatting import SYMBOLS, amount
 from adomnia.present.drawing.gauges import meter
-from adomnia.present.formatting import SYMBOLS, amount
 
 if TYPE_CHECKING:
     from adomnia.privacy.composition import Budget

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from adomnia.formatting import share
 from adomnia.present.drawing.plot import Plot, Series, draw
-from adomnia.present.formatting import share
 
 __all__ = ["disclosure_plot"]
 

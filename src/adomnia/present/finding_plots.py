@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from adomnia.formatting import share
 from adomnia.present.disclosure_plot import disclosure_plot
 from adomnia.present.drawing.bars import Bar, bar_chart
 from adomnia.present.drawing.gauges import share_gauge
 from adomnia.present.drawing.plot import Plot, Series, draw
-from adomnia.present.formatting import share
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from adomnia.formatting import share
 from adomnia.present.finding_plots import against, plot
-from adomnia.present.formatting import share
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from adomnia.formatting import amount
 from adomnia.policy.policy import Policy
-from adomnia.present.formatting import amount
 from adomnia.privacy.composition import Budget, convert
 
 __all__ = ["promise_text"]

@@ -7,9 +7,9 @@ from itertools import product
 from typing import Any
 
 from adomnia.curator.releases.release import Release, named
+from adomnia.formatting import label, margin, margin_size, symbol_amounts, value
 from adomnia.marginals.workload import Subset
 from adomnia.present.drawing.bars import Bar, bar_chart
-from adomnia.present.formatting import label, margin, margin_size, symbol_amounts, value
 from adomnia.present.templating import render
 from adomnia.privacy import events
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adomnia.present import formatting
+from adomnia import formatting
 
 if TYPE_CHECKING:
     from jinja2 import Environment

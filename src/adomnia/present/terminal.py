@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from adomnia.curator.answers.answer import Answer
-from adomnia.present.answer_table import answer_cells
-from adomnia.present.formatting import amounts, confidence, one_line
+from adomnia.curator.answers.answer_view import answer_cells, answer_footer
+from adomnia.formatting import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,12 +79,6 @@ def answer(found: Answer, screen: Console) -> None:
     if len(found.rows) > MOST_ROWS:
         more = len(found.rows) - MOST_ROWS
         screen.print(f"… and {more:,} more rows: --format json shows them, at no further cost")
-    for text, style in _footer(found):
+    styles = chain(("green", "cyan"), repeat("yellow"))
+    for text, style in zip(answer_footer(found), styles, strict=False):
         screen.print(text, style=style)
-
-
-def _footer(found: Answer) -> Iterator[tuple[str, str]]:
-    left = {name: value for name, value in found.remaining.items() if name != "delta" or value}
-    yield f"paid {amounts(found.spent)}; left {amounts(left)}; receipt {found.receipt}", "green"
-    yield f"each ± holds with {confidence(found.confidence)} confidence", "cyan"
-    yield from ((f"note: {one_line(note)}", "yellow") for note in found.notes)

@@ -15,7 +15,7 @@ from adomnia.errors import PolicyError, QuestionError
 from adomnia.limits import MAX_DEGREE_BOUND
 from adomnia.privacy.events import Composed, Event, Exponential, Free, Gaussian, Laplace
 from adomnia.privacy.sensitivity import Sensitivity
-from adomnia.queries.subgraphs import (
+from adomnia.queries.graphs.subgraphs import (
     CumulativeDegrees,
     DegreeHistogram,
     DegreeSequence,

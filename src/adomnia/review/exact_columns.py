@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.audit.files import CodedColumns
-from adomnia.curator.axis_values import side_of
 from adomnia.curator.database import PrivateDatabase
 from adomnia.engines.exact import ExactView, exact_view
 from adomnia.engines.sql.sql_literals import quoted
 from adomnia.errors import QuestionError
+from adomnia.policy.axis_values import side_of
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.ranges import from_domain, show
 

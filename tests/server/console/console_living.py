@@ -18,7 +18,7 @@ import httpx
 import numpy as np
 from pyarrow import csv
 
-from adomnia.cli.census import EDUCATION, REGIONS, census_rows
+from adomnia.cli.demo.census import EDUCATION, REGIONS, census_rows
 from adomnia.curator import spend as spending
 from adomnia.curator.database import open_database
 from adomnia.curator.ledger_view import receipt

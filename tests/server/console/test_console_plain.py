@@ -30,7 +30,7 @@ def test_asking_leads_to_a_page_that_can_be_read_again_for_free(living: Living):
     assert client.get(page.url.path).text.count("±") == page.text.count("±") > 0
     assert len(living.service.database.ledger()) == before
     sheet = client.get(f"{page.url.path}/table.csv").text.splitlines()
-    assert sheet[0] == "sex,n,n margin"
+    assert sheet[0] == "sex,n,n_margin"
     assert len(sheet) == 3
 
 

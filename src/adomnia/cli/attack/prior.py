@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from adomnia import formatting
 from adomnia.cli import findings, options
 from adomnia.curator.database import open_database
 from adomnia.errors import QuestionError
-from adomnia.present import formatting, terminal
+from adomnia.present import terminal
 from adomnia.review.attacks import attack_prior
 
 if TYPE_CHECKING:

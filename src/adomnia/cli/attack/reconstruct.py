@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from adomnia import formatting
 from adomnia.cli import findings, options
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import read_policy
-from adomnia.present import formatting, terminal
+from adomnia.present import terminal
 from adomnia.review.attacks import MOST_PEOPLE, PEOPLE, Sums, attack_made_up, attack_sums
 
 if TYPE_CHECKING:

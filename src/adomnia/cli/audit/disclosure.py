@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from adomnia import formatting
 from adomnia.audit.files import read_coded
 from adomnia.cli import options
 from adomnia.errors import MachineryError, QuestionError
 from adomnia.policy.policy import Audit, read_policy
-from adomnia.present import formatting, terminal
+from adomnia.present import terminal
 from adomnia.present.disclosure_plot import disclosure_plot
 from adomnia.present.drawing.svg import standalone
 from adomnia.review.disclosures import EPSILONS, Roles, count_disclosures, relation, terms_of

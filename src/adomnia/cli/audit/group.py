@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from adomnia import formatting
 from adomnia.cli import options
 from adomnia.cli.audit.claim import claim
 from adomnia.cli.audit.disclosure import disclosure
@@ -14,7 +15,7 @@ from adomnia.cli.audit.influence import influence
 from adomnia.curator.releases.release_folder import refuse_taken
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import read_policy
-from adomnia.present import formatting, terminal
+from adomnia.present import terminal
 from adomnia.present.audit_page import write_audit
 from adomnia.review.audit import STEPS, AuditCase, examine
 from adomnia.review.audit_report import AuditReport

@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cmp_to_key, partial
 from typing import TYPE_CHECKING, Any
 
+from adomnia.curator.answers.answer_view import as_html, as_text, fit_for_frames, margin_columns
 from adomnia.curator.answers.column_noise import ColumnNoise, column_noise
 from adomnia.curator.answers.estimate import Estimate, Unit, estimates
 from adomnia.curator.planning.plan import Plan
@@ -43,7 +44,7 @@ class AnswerTable:
     noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """A private answer.
 
@@ -79,46 +80,62 @@ class Answer:
             "notes": list(self.notes),
         }
 
+    def __str__(self) -> str:
+        """A table with margins, what it cost and what is left; long ones are cut."""
+        return as_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The same in a notebook."""
+        return as_html(self)
+
     def to_pandas(self) -> pandas.DataFrame:
-        """The rows as a pandas frame; its `attrs` have the margins and in what they are."""
+        """A pandas frame, with a column of margins behind each noisy one.
+
+        `n_margin` is in the unit of `n`; of quantiles and modes it is `m_margin_rows`, in rows.
+        The frame's `attrs` have the confidence, the receipt, and in what each margin is.
+        """
         import pandas  # noqa: PLC0415 (an extra)
 
-        frame = pandas.DataFrame(self.rows, columns=list(self.columns))
+        made = {
+            name: pandas.Series(given, dtype=None if name in self.columns else "float64")
+            for name, given in margin_columns(self)
+        }
+        frame = pandas.DataFrame(made)
         frame.attrs.update(self._about())
         return frame
 
-    def to_polars(self, margins: bool = False) -> polars.DataFrame:
-        """The rows as a polars frame, on request with a column of margins for each noisy one.
-
-        A frame of polars has nothing to say beside its columns, so their names say in what the
-        margins are: `n_margin`, `median_margin_rows`.
-        """
+    def to_polars(self) -> polars.DataFrame:
+        """A polars frame, with columns as `to_pandas` has them; it has no room for more."""
         import polars  # noqa: PLC0415 (an extra)
 
-        frame = polars.DataFrame(self.rows, schema=list(self.columns), orient="row")
-        if not margins:
-            return frame
-        named = {
-            f"{name}_margin" if self.margin_units.get(name) == "value" else f"{name}_margin_rows": m
-            for name, m in self.margins.items()
-        }
-        return frame.with_columns(
-            **{n: polars.Series(m, dtype=polars.Float64) for n, m in named.items()}
+        return polars.DataFrame(
+            [
+                polars.Series(name, fit_for_frames(given), strict=False)
+                if name in self.columns
+                else polars.Series(name, given, dtype=polars.Float64)
+                for name, given in margin_columns(self)
+            ]
         )
 
     def to_arrow(self) -> pyarrow.Table:
-        """The rows as an Arrow table; its metadata has the margins and in what they are."""
+        """An Arrow table, with columns as `to_pandas` has them; its metadata is those `attrs`."""
         import pyarrow  # noqa: PLC0415 (slow to import)
 
-        columns = zip(*self.rows, strict=True) if self.rows else [() for _ in self.columns]
-        arrays = [pyarrow.array(list(column)) for column in columns]
-        made = pyarrow.Table.from_arrays(arrays, names=list(self.columns))
-        return made.replace_schema_metadata({"adomnia": json.dumps(self._about())})
+        made = {
+            name: pyarrow.array(fit_for_frames(given))
+            if name in self.columns
+            else pyarrow.array(given, pyarrow.float64())
+            for name, given in margin_columns(self)
+        }
+        return pyarrow.table(made).replace_schema_metadata({"adomnia": json.dumps(self._about())})
 
     def _about(self) -> dict[str, Any]:
         """What a frame says of its numbers."""
         said = self.to_json()
-        return {name: said[name] for name in ("margins", "margin_units", "confidence", "receipt")}
+        named = ("margin_units", "confidence", "receipt", "spent", "notes")
+        return {name: said[name] for name in named}
 
 
 def _plain(value: Any) -> Any:

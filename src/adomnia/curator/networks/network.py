@@ -35,8 +35,8 @@ from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.premises import Facts
 from adomnia.privacy.reads import Reads
 from adomnia.queries.canonical import digest
-from adomnia.queries.graph_text import read_question, write_question
-from adomnia.queries.subgraphs import (
+from adomnia.queries.graphs.graph_text import read_question, write_question
+from adomnia.queries.graphs.subgraphs import (
     CumulativeDegrees,
     DegreeHistogram,
     DegreeSequence,

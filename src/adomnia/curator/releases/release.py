@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.curator.axis_values import side_of
 from adomnia.curator.exact_releases.repricing import moves
 from adomnia.curator.releases.consistent import MOST_CELLS, Consistent, agreeing
 from adomnia.curator.releases.release_mechanisms import (
@@ -31,6 +30,7 @@ from adomnia.marginals.core.cost import total_is_public
 from adomnia.marginals.paper.fourier import METHODS, Options, release_fourier
 from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.marginals.workload import Subset, Workload, up_to_ways
+from adomnia.policy.axis_values import side_of
 from adomnia.policy.policy import refuse_free_lunch
 from adomnia.privacy import events
 from adomnia.privacy.loss import Loss

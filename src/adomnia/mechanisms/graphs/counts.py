@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.mechanisms.graphs.kernels import count_triangles
-from adomnia.queries.subgraphs import (
+from adomnia.queries.graphs.subgraphs import (
     CumulativeDegrees,
     DegreeHistogram,
     DegreeSequence,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.mechanisms.graphs.kernels import fill
-from adomnia.queries.subgraphs import GraphQuestion, GroupEdges, WithinBetween
+from adomnia.queries.graphs.subgraphs import GraphQuestion, GroupEdges, WithinBetween
 from adomnia.schema.graph import Graph, id_keys
 
 __all__ = ["add_edges", "drop_nodes"]

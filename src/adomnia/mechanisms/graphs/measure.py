@@ -31,7 +31,7 @@ from adomnia.mechanisms.sealed_noise import add_gaussian, add_laplace
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.events import Composed, Event, Exponential, Gaussian, Laplace
 from adomnia.privacy.graphs import GraphTerms, graph_event, is_rung
-from adomnia.queries.subgraphs import (
+from adomnia.queries.graphs.subgraphs import (
     DegreeSequence,
     GraphQuestion,
     NodesByAttribute,

@@ -13,8 +13,8 @@ from adomnia.privacy.events import Event, Free, Gaussian, Laplace
 from adomnia.privacy.graphs import GraphTerms, graph_event
 from adomnia.privacy.premises import Premise
 from adomnia.privacy.reads import WholeGraph
-from adomnia.queries.graph_text import write_question
-from adomnia.queries.subgraphs import GraphQuestion
+from adomnia.queries.graphs.graph_text import write_question
+from adomnia.queries.graphs.subgraphs import GraphQuestion
 from adomnia.schema.graph import GraphSchema
 from adomnia.schema.sealed import Sealed
 

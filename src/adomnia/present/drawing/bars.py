@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from adomnia.formatting import one_line
 from adomnia.present.drawing.svg import element, svg, text
-from adomnia.present.formatting import one_line
 
 __all__ = ["MOST_BARS", "Bar", "bar_chart"]
 

@@ -12,12 +12,12 @@ from html import escape
 from textwrap import wrap
 from zlib import crc32
 
+from adomnia.formatting import significant
 from adomnia.present.drawing.frame import LEFT, LETTER, ROW, WHOLE, WIDTH, Frame
 from adomnia.present.drawing.names import placed_names
 from adomnia.present.drawing.pen import Pen
 from adomnia.present.drawing.series import MARKED, Plot, Series
 from adomnia.present.drawing.svg import element, svg, text
-from adomnia.present.formatting import significant
 
 __all__ = ["Plot", "Series", "draw"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from adomnia.present.formatting import significant
+from adomnia.formatting import significant
 
 __all__ = ["MARKED", "Plot", "Series"]
 

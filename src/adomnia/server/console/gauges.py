@@ -6,8 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from adomnia import formatting
 from adomnia.curator.access import CURATOR
-from adomnia.present import formatting
 from adomnia.present.budget_gauge import Gauge, currency, gauge
 from adomnia.server.console.ledger_lines import asker, history
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adomnia.curator.query_plan import QueryPlan
-from adomnia.present.formatting import amounts, confidence, margin
+from adomnia.formatting import amounts, confidence, margin
 from adomnia.server.postgres.connection_context import ConnectionContext
 from adomnia.server.postgres.errors import wire_errors
 from adomnia.server.postgres.privacy_settings import asked, pays

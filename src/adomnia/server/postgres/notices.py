@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adomnia.curator.answers.answer import Answer
-from adomnia.present.formatting import amounts, confidence, margin_size
+from adomnia.formatting import amounts, confidence, margin_size
 from adomnia.wire.statements.results import Notice
 
 __all__ = ["notices_of"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from adomnia.curator.answers.answer import Answer
 from adomnia.errors import BudgetError
-from adomnia.present.formatting import amounts
+from adomnia.formatting import amounts
 from adomnia.server.postgres.connection_context import ConnectionContext
 from adomnia.server.postgres.errors import wire_errors
 from adomnia.server.postgres.notices import notices_of

@@ -10,11 +10,12 @@ from starlette.responses import RedirectResponse, Response
 
 from adomnia.curator.answers.answer import Answer
 from adomnia.curator.answers.answer_shape import without_data
+from adomnia.curator.answers.answer_view import answer_cells, margin_columns
 from adomnia.curator.session import NOTHING, REPEATED
 from adomnia.errors import AdomniaError, QuestionError
-from adomnia.present.answer_table import answer_bars, answer_cells, margin_columns
+from adomnia.formatting import confidence
+from adomnia.present.answer_bars import answer_bars
 from adomnia.present.drawing.bars import MOST_BARS, bar_chart
-from adomnia.present.formatting import confidence
 from adomnia.server.console.console import PageContext
 from adomnia.server.console.ledger_lines import LedgerLine, asker, lines
 from adomnia.server.http.error_responses import MissingError
@@ -58,8 +59,9 @@ async def table(context: PageContext) -> Response:
         raise QuestionError(
             "the numbers of this answer are not shown here", "ask the question again"
         )
-    head, *rows = margin_columns(answer)
-    return context.csv(f"answer-{line.receipt[:8]}.csv", head, rows)
+    columns = dict(margin_columns(answer))
+    rows = zip(*columns.values(), strict=True)
+    return context.csv(f"answer-{line.receipt[:8]}.csv", list(columns), [list(row) for row in rows])
 
 
 async def _line(context: PageContext) -> LedgerLine:

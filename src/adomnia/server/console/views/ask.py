@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
+from adomnia import formatting
 from adomnia.errors import AdomniaError, QuestionError
-from adomnia.present import formatting
 from adomnia.present.budget_gauge import currency
 from adomnia.server.console.console import PageContext
 from adomnia.server.console.jobs import Job

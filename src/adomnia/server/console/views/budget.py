@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from adomnia.present import formatting
+from adomnia import formatting
 from adomnia.present.budget_gauge import currency
 from adomnia.present.drawing.stairs import stairs
 from adomnia.server.console.gauges import gauges

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adomnia.present import formatting
+from adomnia import formatting
 
 if TYPE_CHECKING:
     from adomnia.server.accounts import Person

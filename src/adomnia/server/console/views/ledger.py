@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import JSONResponse, Response
 
-from adomnia.present import formatting
+from adomnia import formatting
 from adomnia.server.console.ledger_lines import KINDS, LedgerLine, lines, visible
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from adomnia.curator.database import PrivateDatabase
-from adomnia.present.formatting import amount, one_line
+from adomnia.formatting import amount, one_line
 from adomnia.schema.domain import Categories, Dates, Domain, Grid
 from adomnia.schema.table import PublicTable, Table
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from adomnia.curator.axis_values import side_of
+from adomnia import formatting
+from adomnia.policy.axis_values import side_of
 from adomnia.policy.policy import Policy
-from adomnia.present import formatting
 from adomnia.present.drawing.bars import MOST_BARS, Bar, bar_chart
 from adomnia.queries.ranges import from_domain
 from adomnia.queries.ranges import show as shown

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.present.formatting import (
+from adomnia.formatting import (
     amount,
     amounts,
     confidence,

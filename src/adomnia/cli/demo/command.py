@@ -15,9 +15,9 @@ import click
 
 from adomnia.cli import options
 from adomnia.cli.budget import HEADINGS, rows
-from adomnia.cli.census import write_census
+from adomnia.cli.demo.census import write_census
+from adomnia.cli.demo.ways import MISSING, Ways, prepare_ways, serve_ways
 from adomnia.cli.init import save
-from adomnia.cli.ways import MISSING, Ways, prepare_ways, serve_ways
 from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.errors import QuestionError
 from adomnia.present import terminal

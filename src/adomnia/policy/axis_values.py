@@ -1,4 +1,4 @@
-"""The sides of a table of counts: the values that an attribute lists."""
+"""The axes of a table of counts: the values that an attribute lists."""
 
 from __future__ import annotations
 

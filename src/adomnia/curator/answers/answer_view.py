@@ -1,0 +1,146 @@
+"""Answers as a person sees them: each noisy number with its margin, in text, HTML and frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from typing import Any, Protocol
+
+from adomnia.formatting import amounts, confidence, is_number, label, margin, one_line, value
+
+__all__ = [
+    "AnswerCell", "answer_cells", "answer_footer", "as_html", "as_text", "fit_for_frames",
+    "margin_columns",
+]  # fmt: skip
+
+MOST_ROWS = 60
+"""A longer answer is cut where a value is merely looked at; its `rows` have them all."""
+
+
+class Shown(Protocol):
+    """What is shown of an answer."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    @property
+    def rows(self) -> list[tuple[Any, ...]]: ...
+    @property
+    def margins(self) -> dict[str, list[float | None]]: ...
+    @property
+    def margin_units(self) -> Mapping[str, str]: ...
+    @property
+    def confidence(self) -> float: ...
+    @property
+    def spent(self) -> Mapping[str, Fraction]: ...
+    @property
+    def remaining(self) -> Mapping[str, Fraction]: ...
+    @property
+    def receipt(self) -> str: ...
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True)
+class AnswerCell:
+    """A value as a person reads it, with its margin where it is noisy."""
+
+    text: str
+    margin: str = ""
+    is_number: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.margin}".rstrip() if self.margin else self.text
+
+
+def answer_cells(answer: Shown, row: int) -> list[AnswerCell]:
+    """The cells of one row."""
+    cells = []
+    for name, given in zip(answer.columns, answer.rows[row], strict=True):
+        off = answer.margins[name][row] if name in answer.margins else None
+        unit = answer.margin_units.get(name, "")
+        if off is None or not (is_number(given) or unit == "rows"):
+            text = value(given) if name in answer.margins else label(given)
+            cells.append(AnswerCell(text, is_number=is_number(given)))
+        else:
+            text = value(given, None if unit == "rows" else off)
+            cells.append(AnswerCell(text, margin(off, unit), is_number(given)))
+    return cells
+
+
+def answer_footer(answer: Shown) -> Iterator[str]:
+    """What it cost and what is left, how sure the margins are, then the notes."""
+    left = {name: amount for name, amount in answer.remaining.items() if name != "delta" or amount}
+    yield f"paid {amounts(answer.spent)}; left {amounts(left)}; receipt {answer.receipt}"
+    yield f"each ± holds with {confidence(answer.confidence)} confidence"
+    yield from (f"note: {one_line(note)}" for note in answer.notes)
+
+
+def margin_columns(answer: Shown) -> Iterator[tuple[str, list[Any]]]:
+    """The columns by name, a column of margins behind each noisy one.
+
+    It is called `n_margin`, or `n_margin_rows` where the margin is in rows; a name that the
+    answer has already gets underscores behind it.
+    """
+    taken = set(answer.columns)
+    for index, name in enumerate(answer.columns):
+        yield name, [row[index] for row in answer.rows]
+        if name in answer.margins:
+            beside = f"{name}_margin"
+            beside += "_rows" if answer.margin_units.get(name) == "rows" else ""
+            while beside in taken:
+                beside += "_"
+            taken.add(beside)
+            yield beside, answer.margins[name]
+
+
+def fit_for_frames(values: list[Any]) -> list[Any]:
+    """A column as frames hold it: whole numbers of more than 64 bits become floats."""
+    if any(type(given) is int and not -(2**63) <= given < 2**63 for given in values):
+        return [float(given) if type(given) is int else given for given in values]
+    return values
+
+
+def as_text(answer: Shown) -> str:
+    """A table in plain text, numbers to the right, and what should be said below it."""
+    rows = [[one_line(str(cell)) for cell in line] for line in _lines(answer)]
+    names = [one_line(name) for name in answer.columns]
+    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    right = [name in answer.margins for name in answer.columns]
+    table = [names, ["-" * width for width in widths], *rows]
+    lines = [_line(cells, widths, right) for cells in table]
+    return "\n".join([*lines, *_cut(answer), "", *answer_footer(answer)])
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    padded = (
+        cell.rjust(width) if number else cell.ljust(width)
+        for cell, width, number in zip(cells, widths, right, strict=True)
+    )
+    return "  ".join(padded).rstrip()
+
+
+def as_html(answer: Shown) -> str:
+    """The same as an HTML table, for notebooks."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in answer.columns)
+    body = "".join(f"<tr>{''.join(map(_cell, line))}</tr>" for line in _lines(answer))
+    said = "<br>".join(map(escape, (*_cut(answer), *answer_footer(answer))))
+    return (
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"<p><small>{said}</small></p>"
+    )
+
+
+def _cell(cell: AnswerCell) -> str:
+    side = ' style="text-align:right"' if cell.is_number or cell.margin else ""
+    return f"<td{side}>{escape(str(cell))}</td>"
+
+
+def _lines(answer: Shown) -> list[list[AnswerCell]]:
+    return [answer_cells(answer, row) for row in range(min(len(answer.rows), MOST_ROWS))]
+
+
+def _cut(answer: Shown) -> list[str]:
+    more = len(answer.rows) - MOST_ROWS
+    return [f"… and {more:,} more rows, in `rows`"] if more > 0 else []

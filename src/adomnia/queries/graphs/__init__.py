@@ -1,0 +1,1 @@
+"""What may be asked of a graph, and how a person writes it."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from importlib import import_module
 from random import Random
 from typing import Any
@@ -68,6 +69,11 @@ class Spy:
     notes: list[Note] = field(default_factory=list)
     quiet: list[list[Note]] = field(default_factory=list)
 
+    @cached_property
+    def _open_keys(self) -> bool:
+        """Whether the first table chose its groups: then draws need not stand in one place."""
+        return any(note.kind == "keys" for note in self.first or ())
+
     def note(self, kind: str, scale: Any, values: list[Any], **more: Any) -> Note:
         """A new note; where a function is watched as a whole, it goes to what that one drew."""
         made = Note(kind, scale, values, more)
@@ -76,7 +82,7 @@ class Spy:
 
     def same(self, note: Note) -> Note | None:
         """The note in this place on the first table."""
-        if self.first is None or self.quiet or any(n.kind == "keys" for n in self.first):
+        if self.first is None or self.quiet or self._open_keys:
             return None
         place = len(self.notes) - 1
         if place >= len(self.first) or self.first[place].kind != note.kind:

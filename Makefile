@@ -18,7 +18,7 @@ QUICK := tests/test_house.py tests/queries tests/privacy tests/mechanisms tests/
 	tests/ledger/test_formats.py tests/marginals/test_paper_shift.py \
 	tests/marginals/test_paper_program.py tests/marginals/test_paper_bits.py \
 	tests/priors/solver/lattice/test_kernel.py tests/priors/solver/tables/test_projection.py tests/priors/solver/test_literal.py \
-	tests/curator/test_pricing.py tests/policy/test_policy_reader.py tests/curator/test_spend.py \
+	tests/curator/test_pricing.py tests/curator/test_policy_reader.py tests/curator/test_spend.py \
 	tests/engines/test_statement.py tests/engines/test_kinds.py tests/audit/reconstruction/test_tracker.py \
 	tests/audit/disclosure/test_closeness.py tests/mining/test_additive_scores.py tests/cli/test_draft.py \
 	tests/server/test_accounts.py tests/federation/test_holders_masks.py

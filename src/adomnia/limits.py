@@ -10,15 +10,23 @@ __all__ = [
     "MAX_DEGREES",
     "MAX_DEGREE_BOUND",
     "MAX_EXPRESSION_CALLS",
+    "MAX_FORM_BODY",
     "MAX_FREE_GROUPS",
+    "MAX_HOLDER_REPLY",
+    "MAX_HOLDER_REQUEST",
     "MAX_HTTP_BODY",
+    "MAX_HTTP_CONNECTIONS",
+    "MAX_JOINT_NUMBERS",
     "MAX_KEPT_CHARACTERS",
     "MAX_MAPPED_VALUES",
     "MAX_MODE_VALUES",
     "MAX_NESTING",
     "MAX_NODES",
+    "MAX_OPEN_ROUNDS",
+    "MAX_PARAMETERS",
     "MAX_PARENTHESES",
     "MAX_PARITIES",
+    "MAX_PG_CONNECTIONS",
     "MAX_PUBLIC_ROWS",
     "MAX_RELEASED_CELLS",
     "MAX_REUSED_CELLS",
@@ -26,6 +34,8 @@ __all__ = [
     "MAX_STATEMENT_CHARACTERS",
     "MAX_STATEMENT_WORDS",
     "MAX_TESTED_VALUES",
+    "MAX_UNPAID_ROUNDS",
+    "MAX_WAITING_QUESTIONS",
 ]
 
 MAX_STATEMENT_CHARACTERS = 100_000
@@ -96,3 +106,33 @@ MAX_KEPT_CHARACTERS = 20_000
 
 MAX_HTTP_BODY = 1 << 20
 """Bytes of a request over HTTP."""
+
+MAX_WAITING_QUESTIONS = 500
+"""Questions that wait for a worker of the server."""
+
+MAX_PARAMETERS = 1000
+"""Parameters ($1, $2, …) of a question by psql and its like."""
+
+MAX_PG_CONNECTIONS = 1200
+"""Connections by psql and its like at one time."""
+
+MAX_HTTP_CONNECTIONS = 1000
+"""Connections over HTTP at one time."""
+
+MAX_FORM_BODY = 256 * 1024
+"""Bytes of a form on the web pages; a longer one is refused unread."""
+
+MAX_OPEN_ROUNDS = 64
+"""Rounds of joint questions that a holder has open."""
+
+MAX_UNPAID_ROUNDS = 8
+"""Rounds of one asker that wait for payment, so that others find room."""
+
+MAX_JOINT_NUMBERS = 1 << 20
+"""Numbers of an answer that several holders give together."""
+
+MAX_HOLDER_REQUEST = 1 << 18
+"""Bytes of a request to a holder."""
+
+MAX_HOLDER_REPLY = 1 << 24
+"""Bytes of a holder's reply."""

@@ -12,6 +12,7 @@ from holding import ASKER, Village, people, write_town
 from adomnia.errors import MachineryError, PolicyError
 from adomnia.federation import framing
 from adomnia.federation import holder as holder_module
+from adomnia.limits import MAX_HOLDER_REPLY, MAX_HOLDER_REQUEST
 
 SQL = "SELECT COUNT(*) AS n FROM people"
 
@@ -24,14 +25,14 @@ def framed(message):
 def talk(port, data):
     with socket.create_connection(("127.0.0.1", port), timeout=60) as line:
         line.sendall(data)
-        return framing.read_frame(line, framing.MAX_REPLY, 60)
+        return framing.read_frame(line, MAX_HOLDER_REPLY, 60)
 
 
 @pytest.mark.parametrize(
     "data",
     [
         b"\xff\xff\xff\xff",
-        (framing.MAX_REQUEST + 1).to_bytes(4, "big") + b"{",
+        (MAX_HOLDER_REQUEST + 1).to_bytes(4, "big") + b"{",
         b"\0\0\0\x05hello",
         b"\0\0\0\x02[]",
         b"\0\0\0\x02{}",
@@ -52,7 +53,7 @@ def test_a_slow_message_does_not_hold_the_line(settled, monkeypatch):
     with socket.create_connection(("127.0.0.1", settled.ports["north"]), timeout=60) as line:
         line.sendall(b"\0\0")
         begun = time.monotonic()
-        assert "refused" in framing.read_frame(line, framing.MAX_REPLY, 60)
+        assert "refused" in framing.read_frame(line, MAX_HOLDER_REPLY, 60)
         assert time.monotonic() - begun < 60
     assert settled.group.ask(SQL, 1).rows
 

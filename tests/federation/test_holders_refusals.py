@@ -225,7 +225,7 @@ def test_a_holder_may_ask_for_less_or_more_company(village):
 
 def test_open_rounds_are_limited_and_forgotten(village, monkeypatch):
     start_all(village)
-    monkeypatch.setattr(holder_module, "MAX_ROUNDS", 2)
+    monkeypatch.setattr(holder_module, "MAX_OPEN_ROUNDS", 2)
     for _ in range(2):
         Steps(village, SQL).propose()
     with pytest.raises(MachineryError, match="too many rounds"):

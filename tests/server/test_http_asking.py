@@ -246,7 +246,7 @@ def test_what_does_not_fit_is_refused_at_once(
     lodge: Lodge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service_module, "THREADS", 1)
-    monkeypatch.setattr(service_module, "MAX_WAITING", 1)
+    monkeypatch.setattr(service_module, "MAX_WAITING_QUESTIONS", 1)
     begun, go = threading.Event(), threading.Event()
 
     def slow(*_: object) -> None:

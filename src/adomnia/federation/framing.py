@@ -16,11 +16,10 @@ from typing import Any
 
 from adomnia.errors import MachineryError, NotAllowedError, PolicyError
 from adomnia.federation.masks import Party, Peer, pair_key
+from adomnia.limits import MAX_HOLDER_REPLY
 
 __all__ = ["LostError", "call", "parse_address", "read_frame", "sign", "verify", "write_frame"]
 
-MAX_REQUEST = 1 << 18
-MAX_REPLY = 1 << 24
 SECONDS = 10.0
 """How long a whole frame may take on its way."""
 
@@ -43,7 +42,7 @@ def call(me: Party, other: Peer, message: Mapping[str, Any], seconds: float) -> 
     try:
         with socket.create_connection(parse_address(other.address), timeout=SECONDS) as line:
             write_frame(line, request)
-            reply = read_frame(line, MAX_REPLY, seconds)
+            reply = read_frame(line, MAX_HOLDER_REPLY, seconds)
     except OSError as error:
         raise LostError(f"holder {other.name!r} does not answer ({type(error).__name__})") from None
     if "refused" in reply:

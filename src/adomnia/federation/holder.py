@@ -39,6 +39,7 @@ from adomnia.federation.masks import (
     refuse_shared_keys,
     ring_of,
 )
+from adomnia.limits import MAX_HOLDER_REQUEST, MAX_OPEN_ROUNDS, MAX_UNPAID_ROUNDS
 from adomnia.mechanisms.masked_share import MaskedShare, MaskedWords
 from adomnia.mechanisms.measurement_mechanisms import AddedNoise
 from adomnia.mechanisms.randomness import SYSTEM
@@ -46,9 +47,6 @@ from adomnia.privacy.loss import exact
 
 __all__ = ["Holder", "HolderRules", "HolderServer", "serve"]
 
-MAX_ROUNDS = 64
-MAX_UNPAID = 8
-"""So many rounds of one asker wait for payment, so that the others find room."""
 LIFETIME = 600.0
 LINES = 16
 
@@ -143,9 +141,9 @@ class Holder:
             )
         holder_share.check_budget(session, plan)
         mine = [r for r in self._open.values() if r.session.analyst == asker and r.words is None]
-        if len(mine) >= MAX_UNPAID:
+        if len(mine) >= MAX_UNPAID_ROUNDS:
             raise MachineryError("too many rounds wait for payment", "pay or wait some minutes")
-        if len(self._open) >= MAX_ROUNDS:
+        if len(self._open) >= MAX_OPEN_ROUNDS:
             raise MachineryError("too many rounds are open", "try again in some minutes")
         nonce = f"{SYSTEM.integer(128):032x}"
         agreed = Round(name, digest, colluding, {self.me.name: nonce}, ring_of(self.me, others))
@@ -238,7 +236,7 @@ class HolderServer(socketserver.ThreadingTCPServer):
 
     def _converse(self, line: socket.socket) -> None:
         try:
-            frame = framing.read_frame(line, framing.MAX_REQUEST)
+            frame = framing.read_frame(line, MAX_HOLDER_REQUEST)
         except OSError:
             framing.write_frame(line, {"refused": "this is not a message, or it is too long"})
             return

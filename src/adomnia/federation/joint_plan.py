@@ -14,6 +14,7 @@ from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
 from adomnia.curator.planning.strategy_noise import StrategyNoise
 from adomnia.curator.session import Session
 from adomnia.errors import QuestionError
+from adomnia.limits import MAX_JOINT_NUMBERS
 from adomnia.mechanisms.noise.shares import WIDEST
 from adomnia.policy.policy import Policy, refuse_free_lunch
 from adomnia.policy.promise import Promise
@@ -25,8 +26,6 @@ from adomnia.queries.measurement import Counts, Moments, Sum, width_of
 from adomnia.queries.question import Question
 
 __all__ = ["digest_of", "joint_plan", "plan_for", "shapes_of"]
-
-MAX_WORDS = 1 << 20
 
 
 def joint_plan(
@@ -73,8 +72,8 @@ def joint_plan(
             )
         if step.noise is None or step.noise.parameter > WIDEST:
             raise QuestionError("the noise would be too wide", "use a larger epsilon or step")
-    if sum(cells * width for cells, width in shapes_of(plan)) > MAX_WORDS:
-        raise QuestionError("the answer has too many cells", f"at most {MAX_WORDS} numbers")
+    if sum(cells * width for cells, width in shapes_of(plan)) > MAX_JOINT_NUMBERS:
+        raise QuestionError("the answer has too many cells", f"at most {MAX_JOINT_NUMBERS} numbers")
     return plan
 
 

@@ -20,6 +20,7 @@ from adomnia.curator.database import PrivateDatabase
 from adomnia.curator.session import Session
 from adomnia.curator.watch import Watch
 from adomnia.errors import MachineryError
+from adomnia.limits import MAX_WAITING_QUESTIONS
 from adomnia.server.accounts import Accounts, Person, UnauthenticatedError
 from adomnia.server.credential_cache import CredentialCache
 from adomnia.server.login_limits import LoginLimits, TooManyError
@@ -30,7 +31,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 THREADS = 2 * (os.cpu_count() or 1)
-MAX_WAITING = 500
 RECENT = 1.0
 """Seconds in which somebody who came in comes in again without a look at the accounts: a thread
 less to wait for. So long a removed account or key may still open HTTP."""
@@ -181,7 +181,7 @@ class _ThreadPool:
 
     def __init__(self, name: str, count: int) -> None:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix=name)
-        self._room = BoundedSemaphore(count + MAX_WAITING)
+        self._room = BoundedSemaphore(count + MAX_WAITING_QUESTIONS)
 
     async def run(self, work: Callable[[], T]) -> T:
         """What `work` gives; its room is free again when the thread is done, not the waiter."""

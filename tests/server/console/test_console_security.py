@@ -9,8 +9,8 @@ import httpx
 import pytest
 from console_living import BY_EDUCATION, BY_SEX, SECRET, Living, filled, hold, make_folder, token
 
+from adomnia.limits import MAX_FORM_BODY
 from adomnia.server.accounts import Person
-from adomnia.server.console.console import LARGEST
 from adomnia.server.console.routes import routes
 from adomnia.server.console.sessions import IDLE, LONGEST, BrowserSessions
 from adomnia.server.http.app import app
@@ -254,7 +254,7 @@ def test_a_form_that_is_sent_twice_is_paid_once(living: Living):
 
 def test_a_form_that_is_too_long_is_refused(settled: Living):
     client = settled.client("alice")
-    form = filled(client.get("/").text, sql="x" * LARGEST)
+    form = filled(client.get("/").text, sql="x" * MAX_FORM_BODY)
     assert client.post("/ask", data=form).status_code == 413
 
 

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from adomnia.errors import AdomniaError, MachineryError, NotAllowedError
+from adomnia.limits import MAX_FORM_BODY
 from adomnia.present.budget_gauge import Gauge
 from adomnia.present.csv_export import csv_text
 from adomnia.server.console.chain_check import ChainCheck
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Console", "PageContext", "cookie", "give"]
 
-LARGEST = 256 * 1024
-"""Bytes of a form; a longer one is refused unread."""
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -219,7 +218,7 @@ async def _form(request: Request) -> dict[str, str]:
     body = b""
     async for part in request.stream():
         body += part
-        if len(body) > LARGEST:
+        if len(body) > MAX_FORM_BODY:
             raise HTTPException(413, "this is longer than a form may be")
     try:
         text = body.decode()

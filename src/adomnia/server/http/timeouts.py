@@ -7,13 +7,12 @@ import asyncio
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from adomnia.limits import MAX_HTTP_CONNECTIONS
 from adomnia.server.connection_limit import connection_limit
 from adomnia.server.http import request_context
 
 __all__ = ["TimedProtocol"]
 
-MOST = 1000
-"""Connections at one time."""
 
 LATER = 1.0
 """Seconds after `request_context.SECONDS`: a slow body is answered before the line is cut."""
@@ -32,7 +31,7 @@ class TimedProtocol(H11Protocol):
         """Wait for a request; where all places are taken, somebody makes room."""
         super().connection_made(transport)
         self._wait()
-        if len(self.connections) > connection_limit(MOST):
+        if len(self.connections) > connection_limit(MAX_HTTP_CONNECTIONS):
             self._make_room()
 
     def data_received(self, data: bytes) -> None:

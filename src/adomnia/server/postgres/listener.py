@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from weakref import WeakValueDictionary
 
+from adomnia.limits import MAX_PG_CONNECTIONS
 from adomnia.server.accounts import Person
 from adomnia.server.connection_limit import connection_limit
 from adomnia.server.postgres.authentication import log_in
@@ -35,7 +36,6 @@ __all__ = ["Listener", "serve"]
 
 SECONDS_TO_LOG_IN = 30.0
 SECONDS_TO_LEAVE = 5.0
-MOST_CONNECTIONS = 1200
 RESERVED, FEW = 100, 10
 """So many places are left to people who have fewer connections than that."""
 
@@ -44,7 +44,7 @@ async def serve(
     service: Service, host: str = "127.0.0.1", port: int = 5433, tls: ssl.SSLContext | None = None
 ) -> Listener:
     """Listen: psql and every driver of PostgreSQL can come in from now on."""
-    listener = Listener(service, tls, connection_limit(MOST_CONNECTIONS))
+    listener = Listener(service, tls, connection_limit(MAX_PG_CONNECTIONS))
     await listener.open(host, port)
     return listener
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from adomnia.limits import MAX_PARAMETERS
 from adomnia.queries.sql.parse import parse
 from adomnia.schema.domain import Categories, Dates, Domain, Grid
 from adomnia.schema.table import Attribute
@@ -24,8 +25,6 @@ from adomnia.wire.values.types import ARRAYS, ELEMENTS, INTEGERS
 
 __all__ = ["Template", "parameter_count", "template"]
 
-MOST = 1000
-"""A question has fewer parameters than this."""
 
 _CASTS = {
     exp.DataType.Type.BIGINT: types.INT8,
@@ -62,8 +61,8 @@ class Template:
 def parameter_count(statement: ClientStatement) -> int:
     """The highest number of a parameter in the statement."""
     numbers = [int(token.text[1:]) for token in statement.parameters]
-    if any(not 0 < number <= MOST for number in numbers):
-        raise WireError("there is no such parameter", f"$1 to ${MOST}", "42P02")
+    if any(not 0 < number <= MAX_PARAMETERS for number in numbers):
+        raise WireError("there is no such parameter", f"$1 to ${MAX_PARAMETERS}", "42P02")
     return max(numbers, default=0)
 
 

@@ -15,7 +15,7 @@ from adomnia.mechanisms.outside import Factory, Origin
 from adomnia.plugins import Registry
 from adomnia.policy.toml_reader import closest
 
-__all__ = ["GROUP", "check_registered", "mechanism_named", "registered"]
+__all__ = ["GROUP", "check_registered", "mechanism_named", "origin_of", "registered"]
 
 GROUP = "adomnia.mechanisms"
 """The entry point group of mechanisms."""
@@ -31,7 +31,9 @@ def registered() -> dict[str, EntryPoint]:
 def check_registered(names: tuple[str, ...]) -> None:
     """Refuse names that no installed package registers, or more than one; nothing is loaded."""
     for name in names:
-        packages = sorted({_package(point)[0] for point in entry_points(group=GROUP, name=name)})
+        packages = sorted(
+            {origin_of(point).package for point in entry_points(group=GROUP, name=name)}
+        )
         if not packages:
             known = registered()
             hint = closest(name, known) if known else "install the package that brings it"
@@ -48,10 +50,12 @@ def mechanism_named(name: str) -> tuple[Origin, Factory]:
     Raises a QuestionError where there is none, and a MachineryError where it cannot be loaded.
     """
     make = MECHANISMS.named(name)
-    return Origin(name, *_package(registered()[name])), make
+    return origin_of(registered()[name]), make
 
 
-def _package(point: EntryPoint) -> tuple[str, str]:
-    """The name and the version of the package that an entry point is from."""
-    found: Any = point.dist
-    return ("unknown", "unknown") if found is None else (found.name, found.version)
+def origin_of(point: EntryPoint) -> Origin:
+    """The mechanism that an entry point names, with the package it is from and its version."""
+    package: Any = point.dist
+    if package is None:
+        return Origin(point.name, "unknown", "unknown")
+    return Origin(point.name, package.name, package.version)

@@ -67,7 +67,7 @@ slow: .venv/.tests
 	$(BIN)/python -m pytest -q -m slow
 
 trusted: .venv/.made
-	@$(BIN)/python tools/trusted.py
+	@$(BIN)/python tools/trusted.py $(ARGS)
 
 adversary: .venv/.tests
 	$(BIN)/python -m tests.adversary $(ARGS)

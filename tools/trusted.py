@@ -1,11 +1,13 @@
 """The trusted base: which files must be right for the promise to hold, how long they are, and why.
 
-`make trusted` prints it. A trusted file imports only trusted files and what `trusted.toml` lists
+`make trusted` prints it; with ARGS="--policy FILE" also the mechanisms of other packages that the
+policy names. A trusted file imports only trusted files and what `trusted.toml` lists
 as outside with a reason; the test of the house runs the same check.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import io
 import sys
@@ -13,6 +15,7 @@ import tokenize
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 TOP = Path(__file__).parents[1]
@@ -131,8 +134,40 @@ def _files(module: str, names: list[str]) -> set[str]:
     return {str(file.relative_to(SOURCE)) for file in inside if file.exists()}
 
 
+def named_by(policy: Path) -> Iterator[tuple[str, list[Path]]]:
+    """The mechanisms of other packages that a policy names, with all files of their packages."""
+    from adomnia.mechanisms.registry import origin_of, registered  # noqa: PLC0415 (seldom asked)
+    from adomnia.policy.policy import read_policy  # noqa: PLC0415
+
+    points = registered()
+    for name in read_policy(policy).mechanisms:
+        if name not in points:
+            yield f"{name}, which no installed package registers", []
+            continue
+        spec = find_spec(points[name].module.partition(".")[0])
+        folders = (spec and spec.submodule_search_locations) or ()
+        files = [file for folder in folders for file in sorted(Path(folder).rglob("*.py"))]
+        if not files and spec is not None and spec.origin:
+            files = [Path(spec.origin)]
+        yield str(origin_of(points[name])), files
+
+
+def print_named(policy: Path) -> None:
+    """What the answers under a policy rest on beside our own files."""
+    found = list(named_by(policy))
+    more = " (what they import is trusted with them)" if found else ""
+    print(f"\nmechanisms of other packages that {policy} names: {len(found)}{more}")
+    for origin, files in found:
+        print(f"  {origin}: {sum(map(code_lines, files)):,} lines")
+        for file in files:
+            print(f"    {code_lines(file):5,}  {file}")
+
+
 def main() -> None:
     """Print the base, what each further promise adds, and whether the list is whole."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--policy", type=Path, help="a policy, whose named mechanisms are listed")
+    policy = parser.parse_args().policy
     base, listed = 0, parts()
     for part in listed:
         print(f"\n{part.name}: {part.lines:,} lines{', trusted whole' if part.whole else ''}")
@@ -143,6 +178,8 @@ def main() -> None:
     files = next(part for part in listed if part.name.startswith("sources: files"))
     print(f"\nfor every answer: {base:,} lines of code (goal {GOAL:,})")
     print(f"for an answer from files: {base + files.lines:,}")
+    if policy is not None:
+        print_named(policy)
     wrong = problems()
     print("\n".join(wrong) if wrong else "every import of a trusted file is accounted for")
     sys.exit(bool(wrong))

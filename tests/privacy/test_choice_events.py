@@ -12,6 +12,7 @@ from adomnia.privacy.events import (
     Auction,
     Composed,
     NoisyMax,
+    Outside,
     PermuteAndFlip,
     SmoothNoise,
     from_json,
@@ -27,6 +28,7 @@ PURE = {
     "above-threshold": AboveThreshold(HALF, TWO, Fraction(3)),
     "auction": Auction(HALF, TWO),
     "smooth-noise": SmoothNoise(HALF, Fraction(0), TWO),
+    "outside": Outside(HALF, TWO),
 }
 
 

@@ -10,7 +10,13 @@ import click
 
 from adomnia import formatting
 from adomnia.cli import options
-from adomnia.curator.ledger_view import exact_text, list_entries, receipt, verify_ledger
+from adomnia.curator.ledger_view import (
+    exact_text,
+    list_entries,
+    outside_origins,
+    receipt,
+    verify_ledger,
+)
 from adomnia.policy.policy import Policy, read_policy
 from adomnia.present import terminal
 
@@ -103,6 +109,7 @@ def _reserved(entry: Entry) -> dict[str, Any]:
         "statement": body["statement"],
         "event": body["event"],
         "cost": {name: cost[name] for name in ("epsilon", "rho", "delta") if name in cost},
+        **({"mechanisms": named} if (named := outside_origins(entry)) else {}),
     }
 
 
@@ -126,7 +133,8 @@ def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
         formatting.one_line(str(entry["analyst"]), 20),
         formatting.one_line(str(entry["statement"]), SHORT),
     )
-    return (number, at, who, _event(entry["event"]), cost, statement)
+    by = ", ".join(f"{one['name']} ({one['package']})" for one in entry.get("mechanisms", ()))
+    return (number, at, who, by or _event(entry["event"]), cost, statement)
 
 
 def _who(entry: Mapping[str, Any]) -> str:

@@ -33,6 +33,7 @@ __all__ = [
     "list_entries",
     "open_journal",
     "open_ledger",
+    "outside_origins",
     "read_loss",
     "receipt",
     "released_tables",
@@ -138,6 +139,16 @@ def exact_text(published: Mapping[str, Any]) -> str:
     if "confirmed" in published:
         return "what was released exactly was confirmed for the data as they were then"
     return "the policy promises something else"
+
+
+def outside_origins(entry: Entry) -> list[dict[str, str]]:
+    """The mechanisms of other packages that a reservation was for, by name, package and version."""
+    parts = (entry.body.get("use") or {}).get("parts", ())
+    return [
+        {**part["mechanism"], **{name: part["outside"][name] for name in ("package", "version")}}
+        for part in parts
+        if "outside" in part
+    ]
 
 
 def released_tables(answer: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:

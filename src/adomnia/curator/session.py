@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 from adomnia.curator import selections
 from adomnia.curator.access import confidence_of
@@ -30,6 +31,9 @@ from adomnia.privacy.loss import Amount, exact
 from adomnia.privacy.premises import check_premises
 from adomnia.queries.question import Question
 from adomnia.schema.table import Table as DeclaredTable
+
+if TYPE_CHECKING:
+    from adomnia.curator.outside_mechanisms import MechanismAnswer
 
 __all__ = ["Session"]
 
@@ -165,6 +169,26 @@ class Session:
     ) -> Chosen:
         """One of the prices, nearly the one that brings most from bids in the column."""
         return selections.auction(self._backend, self.payer(), column, prices, epsilon, confidence)
+
+    def use(
+        self,
+        mechanism: str,
+        epsilon: Amount | None = None,
+        *,
+        rho: Amount | None = None,
+        delta: Amount | None = None,
+        key: str | None = None,
+        **options: Any,
+    ) -> MechanismAnswer:
+        """What a mechanism of another package releases, with options by name.
+
+        The policy must name it, and the answer says whose it is: that it is private is that
+        package's word. A `key` means what it does for `ask`.
+        """
+        from adomnia.curator.outside_mechanisms import use_mechanism  # noqa: PLC0415 (seldom used)
+
+        asked = _asked(epsilon, rho, delta)
+        return use_mechanism(self._backend, self.payer(key), mechanism, asked, options)
 
     def plan(  # noqa: PLR0913 (as above)
         self,

@@ -38,6 +38,7 @@ class TableBackend:
     """Where a question meets data and budget; sessions sit at it."""
 
     def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
+        _check_mechanisms(policy)
         with _located(policy, ("data", "source")):
             self.engine = open_engine(policy, source)
         policy = replace(policy, rows_stay=self.engine.row_count_is_stable)
@@ -148,6 +149,15 @@ def _located(policy: Policy, path: tuple[str, ...]) -> Iterator[None]:
             raise
         file, line = str(policy.file), line_of(policy, path)
         raise PolicyError(error.message, error.hint, file, line) from None
+
+
+def _check_mechanisms(policy: Policy) -> None:
+    """Refuse a policy that rests on what is not installed; without data it can still be read."""
+    if policy.mechanisms:
+        from adomnia.mechanisms.registry import check_registered  # noqa: PLC0415 (slow to import)
+
+        with _located(policy, ("privacy", "mechanisms")):
+            check_registered(policy.mechanisms)
 
 
 def _table(policy: Policy, columns: Mapping[str, str]) -> Table:

@@ -2,7 +2,7 @@
 
 What it costs, what it reads, what must be true of the edition, how noise is added, how it is
 recorded: one value says it all, and `curator.spend` is the only one that lets it read. The laws
-every mechanism keeps are in `tests/laws/test_mechanism_laws.py`.
+every mechanism keeps are in `testing/mechanisms.py`.
 """
 
 from __future__ import annotations

@@ -82,6 +82,8 @@ class Policy:
     graph: GraphSource | None = None
     universe: tuple[str, ...] | None = None
     max_group: int | None = None
+    mechanisms: tuple[str, ...] = ()
+    """Mechanisms of other packages that may be used; the promise rests on each of them."""
     confirmed: bool = False
     digest: str = ""
     audit: Audit = field(default_factory=Audit)
@@ -134,6 +136,7 @@ def read_policy(file: str | Path) -> Policy:
         graph=graph,
         universe=_universe(reader, privacy),
         max_group=privacy.max_group,
+        mechanisms=_mechanisms(reader, privacy),
         confirmed=privacy.confirmed,
         digest=hashlib.sha256(reader.text.encode()).hexdigest(),
         audit=audit_section(reader),
@@ -206,7 +209,7 @@ def _bounds(reader: Reader, privacy: PrivacySection) -> dict[str, int]:
     return {_BOUNDS[name]: most for name, most in written.items()}
 
 
-_ALONE = ("unit", *_BOUNDS, "group", "universe", "max_group")
+_ALONE = ("unit", *_BOUNDS, "group", "universe", "max_group", "mechanisms")
 
 
 def _free_lunch(reader: Reader, privacy: PrivacySection) -> Neighbors:
@@ -275,6 +278,14 @@ def _universe(reader: Reader, privacy: PrivacySection) -> tuple[str, ...] | None
             ("privacy", "universe"),
         )
     return tuple(dict.fromkeys(listed))
+
+
+def _mechanisms(reader: Reader, privacy: PrivacySection) -> tuple[str, ...]:
+    listed = [] if privacy.mechanisms is None else privacy.mechanisms
+    if not isinstance(listed, list) or any(not isinstance(n, str) or not n for n in listed):
+        hint = 'those of other packages, for example mechanisms = ["winsorized_mean"]'
+        reader.fail("mechanisms must be a list of names", hint, ("privacy", "mechanisms"))
+    return tuple(sorted(set(listed)))
 
 
 def line_of(policy: Policy, path: tuple[str, ...]) -> int | None:

@@ -38,7 +38,8 @@ _FIELDS = ("relation", "rows", "group", "most", "groups", "each")
 
 @dataclass(frozen=True)
 class Promise:
-    """Which tables are neighbours, what a unit is, and which attributes are not protected.
+    """Which tables are neighbours, what a unit is, and which attributes are not protected; and
+    on which mechanisms of other packages it rests.
 
     The digest stands for all that decides it, also for what is declared about exact releases.
     """
@@ -46,6 +47,7 @@ class Promise:
     neighbors: Neighbors
     unit: str | None = None
     public: tuple[str, ...] = ()
+    mechanisms: tuple[str, ...] = ()
     digest: str = field(default="", compare=False)
 
     @classmethod
@@ -53,7 +55,9 @@ class Promise:
         """What a policy promises."""
         named = policy.attributes.items()
         public = tuple(sorted(name for name, part in named if not part.sensitive))
-        return cls(policy.neighbors, policy.unit, public, _digest(policy, public))
+        return cls(
+            policy.neighbors, policy.unit, public, policy.mechanisms, _digest(policy, public)
+        )
 
     @staticmethod
     def is_of_table(record: Mapping[str, Any]) -> bool:
@@ -65,7 +69,8 @@ class Promise:
         """The promise in a reservation."""
         try:
             neighbors = Neighbors(**record["neighbors"])
-            return cls(neighbors, record["unit"], tuple(record["public"]), record["digest"])
+            public, named = tuple(record["public"]), tuple(record.get("mechanisms", ()))
+            return cls(neighbors, record["unit"], public, named, record["digest"])
         except (KeyError, TypeError, ValueError):
             raise LedgerError(
                 "the journal holds a promise that this version does not know",
@@ -77,8 +82,13 @@ class Promise:
         held = self.neighbors
         facts = {name: getattr(held, name) for name in _FIELDS}
         told = {name: value for name, value in facts.items() if value is not None}
-        public = list(self.public)
-        return {"digest": self.digest, "neighbors": told, "unit": self.unit, "public": public}
+        return {
+            "digest": self.digest,
+            "neighbors": told,
+            "unit": self.unit,
+            "public": list(self.public),
+            **({"mechanisms": list(self.mechanisms)} if self.mechanisms else {}),
+        }
 
     @property
     def bounds(self) -> tuple[Any, ...]:
@@ -124,5 +134,6 @@ def _digest(policy: Policy, public: tuple[str, ...]) -> str:
         "nullable": sorted(name for name, part in policy.attributes.items() if part.nullable),
         "universe": None if policy.universe is None else list(policy.universe),
         "max_group": policy.max_group,
+        "mechanisms": list(policy.mechanisms) or None,
     }
     return digest({name: value for name, value in facts.items() if value is not None})

@@ -69,6 +69,7 @@ class PrivacySection(Losses, frozen=True):
     confirmed: bool = False
     universe: Written = None
     max_group: Whole | None = None
+    mechanisms: Written = None
 
 
 class AttributeSection(Section, frozen=True):

@@ -25,6 +25,7 @@ __all__ = [
     "Gaussian",
     "Laplace",
     "NoisyMax",
+    "Outside",
     "PartitionSelection",
     "PermuteAndFlip",
     "SmoothNoise",
@@ -114,6 +115,19 @@ class Auction:
 
 
 @dataclass(frozen=True)
+class Outside:
+    """A mechanism of another package, which says what it costs: (epsilon, delta), and rho-zCDP.
+
+    `sensitivity` is how far neighbours are apart in what it read (`outside.md`).
+    """
+
+    epsilon: Fraction
+    sensitivity: Fraction
+    delta: Fraction = Fraction(0)
+    rho: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
 class Free:
     """Nothing read: the answer came from what had been released before."""
 
@@ -135,6 +149,7 @@ Event = (
     | NoisyMax
     | AboveThreshold
     | Auction
+    | Outside
     | Free
     | Composed
 )
@@ -149,6 +164,7 @@ _KINDS: Mapping[str, type[Any]] = {
     "noisy-max": NoisyMax,
     "above-threshold": AboveThreshold,
     "auction": Auction,
+    "outside": Outside,
     "free": Free,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
@@ -162,6 +178,9 @@ _LOSSES: Mapping[type[Any], Callable[[Any], Loss]] = {
     NoisyMax: lambda event: Loss.pure(event.epsilon),
     AboveThreshold: lambda event: Loss.pure(event.epsilon),
     Auction: lambda event: Loss.pure(event.epsilon),
+    Outside: lambda event: (
+        Loss.approximate(event.epsilon, event.delta) + Loss.concentrated(event.rho)
+    ),
     Free: lambda event: Loss(),
     Composed: lambda event: sum((loss(part) for part in event.parts), Loss()),
 }

@@ -66,13 +66,23 @@ def _approximate(event: events.PartitionSelection | events.SmoothNoise, growth: 
     return type(event)(epsilon, delta, event.sensitivity * growth.factor)
 
 
+def _outside(event: events.Outside, growth: Growth) -> Event:
+    """By group privacy alone, of each part of its loss (`promise.md`, claim 2)."""
+    return events.Outside(
+        _at_least(event.epsilon, growth) * growth.factor,
+        event.sensitivity * growth.factor,
+        _group_delta(event, growth.factor),
+        event.rho * max(Fraction(1), growth.square),
+    )
+
+
 def _at_least(amount: Fraction, growth: Growth) -> Fraction:
     """What cannot be priced is past every budget also where it cost next to nothing."""
     return max(amount, Fraction(1)) if growth is UNBOUNDED else amount
 
 
 def _group_delta(
-    event: events.PartitionSelection | events.SmoothNoise, factor: Fraction
+    event: events.PartitionSelection | events.SmoothNoise | events.Outside, factor: Fraction
 ) -> Fraction:
     """Of so many steps at once: no more than m e^((m-1) epsilon) delta."""
     steps = math.ceil(factor)
@@ -88,6 +98,7 @@ _REPRICED: Mapping[type[Any], Callable[[Any, Growth], Event]] = {
     events.Gaussian: _gaussian,
     events.PartitionSelection: _approximate,
     events.SmoothNoise: _approximate,
+    events.Outside: _outside,
     events.Free: lambda event, growth: event,
     events.Composed: lambda event, growth: events.Composed(
         tuple(repriced(part, growth) for part in event.parts)

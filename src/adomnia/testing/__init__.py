@@ -1,1 +1,1 @@
-"""Made-up databases, and the laws that models keep, are here for tests of one's own."""
+"""Made-up databases, and the laws of models and mechanisms, are here for tests of one's own."""

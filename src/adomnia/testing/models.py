@@ -21,6 +21,8 @@ from adomnia.errors import AdomniaError, BudgetError, QuestionError
 from adomnia.mining.parts.classifier import Classifier
 from adomnia.mining.parts.estimator import Estimator
 from adomnia.privacy.loss import Amount
+from adomnia.testing.broken_law import BrokenLawError
+from adomnia.testing.broken_law import hold as _hold
 from adomnia.testing.sessions import RecordingSession, ReplayingSession, state_of
 from adomnia.testing.worlds import CLASS, CLOUDS, clouds
 
@@ -62,10 +64,6 @@ AWKWARD: Mapping[str, Mapping[str, Any]] = {
 }
 """Data on which a model must still be defined: columns for `worlds.clouds`, by what is odd."""
 WRONG_LOSSES: tuple[Any, ...] = (0, -1, "nan", "inf", "x", None)
-
-
-class BrokenLawError(AssertionError):
-    """A model does not keep a law; the message says which."""
 
 
 def shows_its_parameters(make: Make) -> None:
@@ -272,11 +270,6 @@ def check_model(make: Make, features: Sequence[str] = CLOUDS) -> None:
 
 
 # How laws are told
-
-
-def _hold(kept: bool, otherwise: str) -> None:
-    if not kept:
-        raise BrokenLawError(otherwise)
 
 
 @contextmanager

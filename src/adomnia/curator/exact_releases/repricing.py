@@ -230,6 +230,10 @@ class Repricing:
         found = sensitivity(measurement, setting, self.policy.neighbors, self.after, some)
         return Growth(found.l1 / apart, found.l2_squared / _squared(apart))
 
+    def _outside(self, use: _Use, part: _Part) -> Growth:
+        """Of another package's noise nothing is known but what it costs for one step."""
+        return self._by_rows(use)
+
     def _root(self, use: _Use, part: _Part) -> Growth:
         """Of the root of chi-squared, in steps of its lattice."""
         lattice = part.record["mechanism"]
@@ -260,6 +264,7 @@ _ABOUT: Mapping[str, Callable[[Repricing, _Use, _Part], Growth]] = {
     "choice": Repricing._chosen,
     "tables": Repricing._tables,
     "root": Repricing._root,
+    "outside": Repricing._outside,
 }
 """What a part's record may be about, and how it is priced anew."""
 

@@ -17,7 +17,9 @@ from adomnia.mechanisms.counts.selected_keys import SelectedKeys
 from adomnia.mechanisms.masked_share import MaskedShare
 from adomnia.mechanisms.measurement_mechanisms import Apart, Measuring
 from adomnia.mechanisms.mechanism import Mechanism
+from adomnia.mechanisms.outside import MechanismRequest, OutsideMechanism
 from adomnia.privacy.contribution import Clamped, Contribution, DistinctUnits, Setting
+from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.sensitivity import sensitivity
 from adomnia.schema.domain import Grid
@@ -48,10 +50,12 @@ def _is_covered(mechanism: Mechanism[Any], table: Table, neighbors: Neighbors, s
     if isinstance(mechanism, MaskedShare):
         together = neighbors.among(mechanism.holders)
         return mechanism.covers(_apart(mechanism.part, table, together, stay))
-    if isinstance(mechanism, LargestCount | AboveBar):
-        return mechanism.most == neighbors.most and mechanism.rows >= neighbors.moves
-    if isinstance(mechanism, AuctionPrice):
-        return mechanism.most == neighbors.most and mechanism.rows >= neighbors.touched
+    if isinstance(mechanism, LargestCount | AboveBar | AuctionPrice):
+        rows = neighbors.touched if isinstance(mechanism, AuctionPrice) else neighbors.moves
+        return mechanism.most == neighbors.most and mechanism.rows >= rows
+    if isinstance(mechanism, OutsideMechanism) and neighbors.most is None:
+        request = MechanismRequest(table, neighbors, Loss(), stay)
+        return mechanism.covers(request.apart(mechanism.reads))
     return False
 
 

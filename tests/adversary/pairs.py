@@ -204,6 +204,7 @@ class Bench:
     part: str
     label: str
     databases: Sequence[Any]
+    last: list[Seen] = field(default_factory=list)
 
     def compare(self, asked: Use, what: str, price: Mapping[str, Any] | None = None) -> bool:
         """One use of each; with a price, no more than that may be charged. Whether the first was
@@ -215,12 +216,28 @@ class Bench:
         early = first.failure.split(":")[0] in EARLY
         near = self.databases[1:2] if early else self.databases[1:]
         others = [use(database, asked, first) for database in near]
+        self.last[:] = [first, *others]
         failed = len(tally.failures)
         for other in others:
             judge(tally, (part, label), what, first, other)
             if len(tally.failures) > failed:
                 break  # one neighbour is enough to show it
         return not first.failure
+
+    def repeat(self, asked: Use, what: str) -> None:
+        """The same once more: every table shows what it showed, draws nothing and charges nothing.
+
+        It is held against the table's own answer, since groups that were chosen need not be the
+        same on both; between tables that was judged the first time.
+        """
+        for database, before in zip(self.databases, list(self.last), strict=False):
+            again = use(database, asked)
+            shown = [(seen.shown or {}).get("rows") for seen in (before, again)]
+            if again.failure != before.failure or shown[0] != shown[1]:
+                how = f"a repeat shows something else: {_short(shown[0])} / {_short(shown[1])}"
+                self.tally.differs(self.part, self.label, how, what)
+            elif again.notes or any(again.ledger.values()):
+                self.tally.differs(self.part, self.label, "a repeat draws or costs", what)
 
     def alike(self) -> None:
         """At the end: as many entries in each ledger, and as much left."""

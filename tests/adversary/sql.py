@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -80,18 +81,19 @@ def ask_all(
                 ),
                 f"plan {sql} -- {terms}",
             )
-        times = 2 if grammar.chance.random() < 0.03 else 1  # the second time nothing is drawn
-        for _ in range(times):
-            answered = bench.compare(
-                lambda database, sql=sql, terms=terms: database.session().ask(sql, **terms),
-                f"{sql} -- {terms}",
-                terms,
-            )
+        asked = partial(_ask, sql=sql, terms=terms)
+        answered = bench.compare(asked, f"{sql} -- {terms}", terms)
+        if answered and grammar.chance.random() < 0.03:
+            bench.repeat(asked, f"again {sql} -- {terms}")
         pair = before + sql if before and answered and grammar.chance.random() < 0.05 else "city"
         if "city" not in pair:  # keys that are selected are judged alone
             bench.compare(_both(before, sql, terms), f"{before}, then {sql} -- {terms}")
         before = sql if answered else ""
     Bench(tally, part, world.relation.label, databases).alike()
+
+
+def _ask(database: Any, sql: str, terms: Mapping[str, Any]) -> Any:
+    return database.session().ask(sql, **terms)
 
 
 def _both(first: str, second: str, terms: Mapping[str, Any]) -> Use:

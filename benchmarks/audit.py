@@ -35,7 +35,8 @@ from adomnia.audit.claims.audit_target import AuditTarget
 from adomnia.audit.claims.broken_mechanisms import BROKEN_MECHANISMS, broken_mechanism
 from adomnia.audit.claims.claim import refute
 from adomnia.audit.claims.reference_mechanisms import REFERENCE_MECHANISMS, reference_mechanism
-from adomnia.audit.disclosure.disclosure import DisclosureTerms, disclosures
+from adomnia.audit.disclosure.disclosure import disclosures
+from adomnia.audit.disclosure.disclosure_report import DisclosureTerms
 from adomnia.audit.exact_releases.prior_leak import chain_leak
 from adomnia.audit.finding import Finding
 from adomnia.audit.linkage.linkage import link_exactly, link_probably

@@ -37,7 +37,7 @@ from adomnia.marginals.core.cost import WHOLE, SubsetShares, laplace_factor
 from adomnia.marginals.core.estimate import Residuals
 from adomnia.marginals.core.measure import MarginalStrategy, take
 from adomnia.marginals.core.planner import residual_parts
-from adomnia.marginals.release import plan, release
+from adomnia.marginals.release import plan_marginals, release_marginals
 from adomnia.marginals.workload import Workload, up_to_ways
 from adomnia.mechanisms.noise import gaussian, laplace
 from adomnia.mechanisms.randomness import SYSTEM
@@ -160,7 +160,9 @@ def errors(found, counter, workload):
 
 
 def ours(workload, counter, loss, keep="marginals"):
-    found = release(plan(workload, loss), counter, microdata=keep == "marginals")
+    found = release_marginals(
+        plan_marginals(workload, loss), counter, microdata=keep == "marginals"
+    )
     return getattr(found, keep)
 
 
@@ -210,7 +212,7 @@ def row(label, run, workload, counter, repeats) -> Score:
 
 def table(title, workload, counter, loss, repeats, rivals) -> dict[str, Score]:
     begun = time.process_time()
-    made = plan(workload, loss)
+    made = plan_marginals(workload, loss)
     planned = (time.process_time() - begun) * 1000
     print(f"\n{title}: {len(workload.marginals):,} marginals, {workload.total_cells:,} cells")
     print(f"  plan: {made.name}, {planned:.0f} ms; target: {TARGETS[title]}")
@@ -290,10 +292,10 @@ def scaling(attributes: int) -> None:
     records = chance.integers(0, 10, (10_000, attributes))
     workload = up_to_ways(tuple(map(str, range(attributes))), (10,) * attributes, 3)
     begun = time.process_time()
-    made = plan(workload, RHO)
+    made = plan_marginals(workload, RHO)
     planned = time.process_time() - begun
     begun = time.process_time()
-    release(made, Counter(records, workload.sizes), microdata=False)
+    release_marginals(made, Counter(records, workload.sizes), microdata=False)
     released = time.process_time() - begun
     memory = peak_memory()
     print(json.dumps([workload.total_cells, planned, released, memory]))

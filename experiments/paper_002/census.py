@@ -12,13 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from adomnia.audit.disclosure.disclosure import (
-    DisclosureReport,
-    DisclosureTerms,
-    Level,
-    disclosures,
-)
-from adomnia.cli.census import census_rows
+from adomnia.audit.disclosure.disclosure import disclosures
+from adomnia.audit.disclosure.disclosure_report import DisclosureReport, DisclosureTerms, Level
+from adomnia.cli.demo.census import census_rows
 from experiments.data import find
 
 __all__ = [

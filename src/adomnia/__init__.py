@@ -1,8 +1,42 @@
-"""A statistical database for sensitive data: SQL in, private answers out, paid from a ledger."""
+"""A statistical database for sensitive data: SQL in, private answers out, paid from a ledger.
+
+**Open** what a policy file describes: `open` a table, `open_graph` a graph, `open_holders` what
+several holders have together.
+
+**Ask** through a `Session` of the `Database`: `ask` gives an `Answer` with its margins, `plan` a
+`QueryPlan` that costs nothing. `noisy_max`, `above` and `auction` choose and tell nothing else,
+`independence` tests two attributes.
+
+**Release** tables that agree with each other: `Database.plan_release` makes a `ReleasePlan`,
+`Database.release` pays for it and makes a `Release`. What was published exactly before,
+`Database.add_prior` makes part of the promise.
+
+**Account** for what was spent: `Database.budget`, `account`, `ledger`, `reservation`, `verify`.
+
+**Review** it with every attack at hand, for the curator's own eyes: `Database.audit`, `attack`,
+`check_release`, `disclosures`, `rehearsal`.
+
+The other rooms that have something for everybody:
+
+    adomnia.mining       models that learn through a session: KMeans, DecisionTree, PCA, …
+    adomnia.audit        attacks on what was published: reconstruct, uniqueness, refute, …
+    adomnia.marginals    releases of marginals without a database: plan_marginals, …
+    adomnia.federation   holders who answer together: Holder, serve, make_secret, …
+    adomnia.review       drafts of policies, audits and their reports, the gate of a release
+    adomnia.testing      made-up databases, and the laws of models, for tests of one's own
+    adomnia.errors       the tree of errors, of which `AdomniaError` is the root
+
+>>> from adomnia.testing import town
+>>> with town(rows=50).open() as database:
+...     answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
+>>> answer.columns, len(answer.rows), answer.spent["epsilon"]
+(('n',), 1, Fraction(1, 1))
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
+from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
@@ -10,13 +44,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adomnia.curator.answers.answer import Answer
-    from adomnia.curator.networks.network import open_graph
+    from adomnia.curator.answers.answer_shape import Described
+    from adomnia.curator.determined_cells import DeterminedCells
+    from adomnia.curator.independence import Independence
+    from adomnia.curator.ledger_view import Account, Entry, PaidUse, Registered, Verification
+    from adomnia.curator.networks.network import GraphSession, Network, open_graph
+    from adomnia.curator.outside_mechanisms import MechanismAnswer
     from adomnia.curator.query_plan import QueryPlan
+    from adomnia.curator.releases.release import Release, ReleasePlan
+    from adomnia.curator.selections import Above, Chosen
     from adomnia.curator.session import Session
+    from adomnia.curator.watch import Watch
     from adomnia.errors import (
         AdomniaError,
         BudgetError,
         CancelledError,
+        CheckError,
         LedgerError,
         MachineryError,
         NotAllowedError,
@@ -26,36 +69,81 @@ if TYPE_CHECKING:
     )
     from adomnia.federation.joint_session import JointSession, open_holders
     from adomnia.federation.masks import Party, Peer
+    from adomnia.policy.policy import Policy
+    from adomnia.privacy.loss import Loss
+    from adomnia.queries.question import Question
     from adomnia.review.database import Database
+    from adomnia.schema.table import Table
+
+_MEMBERS = {
+    "curator.answers.answer": "Answer",
+    "curator.answers.answer_shape": "Described",
+    "curator.determined_cells": "DeterminedCells",
+    "curator.independence": "Independence",
+    "curator.ledger_view": "Account Entry PaidUse Registered Verification",
+    "curator.networks.network": "GraphSession Network open_graph",
+    "curator.outside_mechanisms": "MechanismAnswer",
+    "curator.query_plan": "QueryPlan",
+    "curator.releases.release": "Release ReleasePlan",
+    "curator.selections": "Above Chosen",
+    "curator.session": "Session",
+    "curator.watch": "Watch",
+    "errors": "AdomniaError BudgetError CancelledError CheckError LedgerError MachineryError "
+    "NotAllowedError PolicyError QuestionError ReusedKeyError",
+    "federation.joint_session": "open_holders",
+    "policy.policy": "Policy",
+    "privacy.loss": "Loss",
+    "queries.question": "Question",
+    "review.database": "Database",
+    "schema.table": "Table",
+}
+"""What each module gives to everybody."""
+
+_ROOMS = ("audit", "errors", "federation", "marginals", "mining", "review", "testing")
+"""The rooms that have something for everybody."""
+
+_HOMES = {name: module for module, names in _MEMBERS.items() for name in names.split()}
 
 __all__ = [
+    "Above",
+    "Account",
     "AdomniaError",
     "Answer",
     "BudgetError",
     "CancelledError",
+    "CheckError",
+    "Chosen",
     "Database",
+    "Described",
+    "DeterminedCells",
+    "Entry",
+    "GraphSession",
+    "Independence",
     "LedgerError",
+    "Loss",
     "MachineryError",
+    "MechanismAnswer",
+    "Network",
     "NotAllowedError",
+    "PaidUse",
+    "Policy",
     "PolicyError",
     "QueryPlan",
+    "Question",
     "QuestionError",
+    "Registered",
+    "Release",
+    "ReleasePlan",
     "ReusedKeyError",
     "Session",
+    "Table",
+    "Verification",
+    "Watch",
     "open",
     "open_graph",
     "open_holders",
 ]
 __version__ = "0.1.0"
-
-_HOMES = {
-    "Answer": ("adomnia.curator.answers.answer", "Answer"),
-    "Database": ("adomnia.review.database", "Database"),
-    "QueryPlan": ("adomnia.curator.query_plan", "QueryPlan"),
-    "Session": ("adomnia.curator.session", "Session"),
-    "open_graph": ("adomnia.curator.networks.network", "open_graph"),
-    "open_holders": ("adomnia.federation.joint_session", "open_holders"),
-}
 
 
 @overload
@@ -72,10 +160,23 @@ def open(
 def open(policy: Any = "adomnia.toml", **said: Any) -> Any:
     """The database that a policy file describes; given several holders, all of them as one.
 
-    A `source` is read in the place of the policy's: a path, an address, or what PySpark has open.
-    Of holders, `me` is who asks and `domains` the policy file that declares what they hold.
+    With `accept`, exact releases that the policy declares are registered even where what was
+    answered before then costs more than the budget. A `source` is read in the place of the
+    policy's: a path, an address, or what PySpark has open. Of holders, `me` is who asks and
+    `domains` the policy file that declares what they hold; the rest is as in `open_holders`.
+
+    Returns a `Database`, or a `JointSession` of holders. Raises a PolicyError where the policy is
+    wrong or not confirmed, a BudgetError where what it promises now costs more than it allows, and
+    a MachineryError where data or ledger cannot be read.
+
+    >>> import adomnia, tempfile
+    >>> from adomnia.testing import town
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with adomnia.open(town(rows=50).write(folder)) as database:
+    ...         database.budget()["data"]["spent"]
+    '0'
     """
-    if isinstance(policy, (list, tuple)):
+    if not isinstance(policy, (str, PathLike)):
         join = import_module("adomnia.federation.joint_session").open_holders
         return join(policy, said.pop("me"), said.pop("domains", "adomnia.toml"), **said)
     return import_module("adomnia.review.database").open_database(policy, **said)
@@ -83,7 +184,12 @@ def open(policy: Any = "adomnia.toml", **said: Any) -> Any:
 
 def __getattr__(name: str) -> Any:
     """Public names are loaded when they are first used, so that `adomnia --help` is quick."""
-    if name not in __all__:
+    if name in _ROOMS:
+        return import_module(f"adomnia.{name}")
+    if name not in _HOMES:
         raise AttributeError(f"module 'adomnia' has no attribute {name!r}")
-    room, real = _HOMES.get(name, ("adomnia.errors", name))
-    return getattr(import_module(room), real)
+    return getattr(import_module(f"adomnia.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_ROOMS, "__version__"])

@@ -34,7 +34,12 @@ __all__ = [
 
 @dataclass(eq=False)
 class AdomniaError(Exception):
-    """Anything adomnia refuses or fails at: what happened, and what to do next."""
+    """Anything adomnia refuses or fails at: what happened, and what to do next.
+
+    >>> print(AdomniaError("it did not work", "do this"))
+    it did not work
+      do this
+    """
 
     message: str
     hint: str = ""
@@ -49,7 +54,14 @@ class AdomniaError(Exception):
 
 @dataclass(eq=False)
 class QuestionError(AdomniaError):
-    """The question cannot be answered as asked; `position` is a 0-based offset into `sql`."""
+    """The question cannot be answered as asked; `position` is a 0-based offset into `sql`.
+
+    >>> print(QuestionError("this is no column", "there is: age", "SELECT agee FROM people", 7))
+    this is no column
+      SELECT agee FROM people
+             ^
+      there is: age
+    """
 
     sql: str = ""
     position: int | None = None
@@ -69,7 +81,11 @@ class QuestionError(AdomniaError):
 
 @dataclass(eq=False)
 class ReusedKeyError(QuestionError):
-    """The key of this request was used for another one."""
+    """The key of this request was used for another one.
+
+    >>> ReusedKeyError("the key stands for another request").http_status
+    409
+    """
 
     http_status = 409
     sqlstate = "42710"
@@ -77,7 +93,11 @@ class ReusedKeyError(QuestionError):
 
 @dataclass(eq=False)
 class PolicyError(AdomniaError):
-    """The policy file says something impossible; `line` is where (1-based)."""
+    """The policy file says something impossible; `line` is where (1-based).
+
+    >>> print(PolicyError("epsilon is not a number", file="adomnia.toml", line=3))
+    adomnia.toml, line 3: epsilon is not a number
+    """
 
     file: str = ""
     line: int | None = None
@@ -94,7 +114,11 @@ class PolicyError(AdomniaError):
 
 @dataclass(eq=False)
 class BudgetError(AdomniaError):
-    """The question costs more than what is left of a budget."""
+    """The question costs more than what is left of a budget.
+
+    >>> BudgetError("the budget does not allow this").exit_code
+    3
+    """
 
     exit_code = 3
     http_status = 402
@@ -103,7 +127,11 @@ class BudgetError(AdomniaError):
 
 @dataclass(eq=False)
 class NotAllowedError(AdomniaError):
-    """This person may not do that."""
+    """This person may not do that.
+
+    >>> NotAllowedError("this is not an analyst of this data").http_status
+    403
+    """
 
     exit_code = 4
     http_status = 403
@@ -112,7 +140,11 @@ class NotAllowedError(AdomniaError):
 
 @dataclass(eq=False)
 class CheckError(AdomniaError):
-    """A check for the curator found something; nothing was changed."""
+    """A check for the curator found something; nothing was changed.
+
+    >>> CheckError("the released numbers differ from the data").exit_code
+    6
+    """
 
     exit_code = 6
     http_status = 409
@@ -121,19 +153,31 @@ class CheckError(AdomniaError):
 
 @dataclass(eq=False)
 class MachineryError(AdomniaError):
-    """The machinery failed: nothing was answered, and what was reserved stays spent."""
+    """The machinery failed: nothing was answered, and what was reserved stays spent.
+
+    >>> MachineryError("the data cannot be read").sqlstate
+    'XX000'
+    """
 
 
 @dataclass(eq=False)
 class LedgerError(MachineryError):
-    """The journal is damaged, or cannot be read or written."""
+    """The journal is damaged, or cannot be read or written.
+
+    >>> isinstance(LedgerError("entry 3 is missing"), MachineryError)
+    True
+    """
 
     sqlstate = "XX001"
 
 
 @dataclass(eq=False)
 class CancelledError(MachineryError):
-    """The question was ended by whoever asked it; what was reserved stays spent."""
+    """The question was ended by whoever asked it; what was reserved stays spent.
+
+    >>> CancelledError("the question was ended").sqlstate
+    '57014'
+    """
 
     http_status = 409
     sqlstate = "57014"

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from adomnia.policy.policy import read_policy
-from adomnia.review.draft import Wish, confirmed, draft, draft_policy
+from adomnia.review.draft import Wish, confirmed, draft_policy
 from adomnia.schema.domain import Categories, Dates, Grid
 
 ODD = """SELECT [i] AS list, {'a': i} AS struct, uuid() AS u, TIMESTAMP '2020-03-04 10:00:00' AS t,
@@ -25,7 +25,7 @@ def make(tmp_path, sql, name="odd.parquet"):
 
 def policy_of(tmp_path, source):
     file = tmp_path / "adomnia.toml"
-    file.write_text(draft_policy(source, file))
+    file.write_text(draft_policy(source, file).text)
     return read_policy(file)
 
 
@@ -46,7 +46,7 @@ def test_every_type_is_declared_or_left_out(tmp_path):
 @pytest.mark.parametrize("sql", ["SELECT 1 AS a, 'x' AS b WHERE false", "SELECT 'only' AS a",
                                  "SELECT 'Ann' || i AS a FROM range(50) AS r(i)"])  # fmt: skip
 def test_little_data_gives_no_list(tmp_path, sql):
-    text = draft_policy(make(tmp_path, sql), tmp_path / "adomnia.toml")
+    text = draft_policy(make(tmp_path, sql), tmp_path / "adomnia.toml").text
     assert "[attributes" not in text
     assert "Ann" not in text
 
@@ -62,7 +62,7 @@ def test_a_table_of_a_database(tmp_path):
     path = tmp_path / "data.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE people AS SELECT i % 7 AS day FROM range(100) AS r(i)")
-    made = draft(path, tmp_path / "adomnia.toml", Wish(table="people"))
+    made = draft_policy(path, tmp_path / "adomnia.toml", Wish(table="people"))
     assert made.confirm == ("day",)
     assert 'source = "data.duckdb"' in made.text
 

@@ -19,8 +19,8 @@ from hypothesis import strategies as some
 from town import Town, write_people
 
 import adomnia
-from adomnia.curator.releases.release import METHODS
 from adomnia.marginals import release
+from adomnia.marginals.paper.fourier import METHODS
 
 AMOUNTS = ("1/1000000", "1/1000", "1", "80", "10000", "1000000")
 PATTERNS = some.lists(some.sampled_from(FAR), min_size=1, max_size=7)

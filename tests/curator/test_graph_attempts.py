@@ -340,7 +340,7 @@ def test_the_debit_is_there_before_the_files_are_read(club, monkeypatch):
         spent.append(network.budget()["data"]["spent"])
         raise ValueError("0 1")
 
-    monkeypatch.setattr("adomnia.curator.networks.network.read_graph", read)
+    monkeypatch.setattr("adomnia.curator.networks.graph_backend.read_graph", read)
     for _ in range(2):  # what was not answered is paid again
         with pytest.raises(adomnia.errors.MachineryError) as caught:
             network.session().ask("edges", 1)
@@ -432,7 +432,7 @@ def test_a_group_that_the_policy_protects_is_protected_in_the_graph(club):
     except PolicyError:
         return  # to refuse it is right too
     paid = network.session().ask("edges", 1).spent["epsilon"]
-    used = next(entry for entry in network.journal.entries() if entry.kind == "reserved")
+    used = next(entry for entry in network.ledger() if entry.kind == "reserved")
     event = from_json(used.body["event"])
     assert isinstance(event, Laplace)
     assert paid >= 3 * event.epsilon / event.sensitivity

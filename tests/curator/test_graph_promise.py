@@ -47,9 +47,9 @@ def test_a_stronger_promise_is_refused_where_answers_are_out(graph: Path) -> Non
         opened(graph, "node")
     with opened(graph, "node", accept=True) as network:
         assert float(spent(network)) > 10**9 - 1
-        kinds = [entry.kind for entry in network.journal.entries()]
+        kinds = [entry.kind for entry in network.ledger()]
     with opened(graph, "node") as network:  # it is priced once
-        assert [entry.kind for entry in network.journal.entries()] == kinds
+        assert [entry.kind for entry in network.ledger()] == kinds
 
 
 def test_a_weaker_promise_costs_two_steps_at_most(graph: Path) -> None:

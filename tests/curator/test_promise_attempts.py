@@ -60,7 +60,7 @@ def use_all(database: adomnia.Database, *but: str) -> None:
 def release(analyst) -> None:
     """A table by two attributes, of at most `max_rows` rows of a unit, whatever its groups."""
     order = ReleaseSpec(Loss.concentrated(Fraction(1, 2)), marginals=(("sex", "region"),))
-    publish(analyst._backend, prospect(analyst._backend, order), analyst.payer())
+    publish(analyst._backend, prospect(analyst._backend, order), analyst._payer())
 
 
 USES["release"] = release

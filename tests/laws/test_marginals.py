@@ -14,7 +14,7 @@ import pytest
 from adomnia.marginals.core.basis import norms, rows
 from adomnia.marginals.core.cost import WHOLE, one_row, row_sum, scales_of
 from adomnia.marginals.core.measure import parameter
-from adomnia.marginals.release import plan, release
+from adomnia.marginals.release import plan_marginals, release_marginals
 from adomnia.marginals.workload import Workload, up_to_ways
 from adomnia.privacy.events import loss as loss_of
 from adomnia.privacy.loss import Loss
@@ -109,7 +109,7 @@ def steps(strategy, sizes, neighbors):
 @pytest.mark.parametrize("neighbors", RELATIONS, ids=str)
 @pytest.mark.parametrize("loss", LOSSES, ids=["epsilon", "rho"])
 def test_no_neighbour_costs_more_than_was_promised(sizes, neighbors, loss):
-    made = plan(up_to_ways(names(sizes), sizes, 2), loss, neighbors)
+    made = plan_marginals(up_to_ways(names(sizes), sizes, 2), loss, neighbors)
     changes, noises = steps(made.strategy, sizes, neighbors)
     times = (neighbors.rows or 1) * neighbors.group
     worst = max((cost(made.strategy, times * change, noises) for change in changes), default=0)
@@ -148,7 +148,7 @@ def test_the_largest_sum_over_laplace_scales(sizes):
 @pytest.mark.parametrize("loss", LOSSES, ids=["epsilon", "rho"])
 def test_shares_never_pass_the_whole(loss):
     for sizes in [(2,) * 12, (3, 7, 2, 2, 9), (10,) * 8]:
-        made = plan(up_to_ways(names(sizes), sizes, 3), loss)
+        made = plan_marginals(up_to_ways(names(sizes), sizes, 3), loss)
         assert sum(int(part.shares.sum()) for part in made.strategy.parts) <= WHOLE
 
 
@@ -167,7 +167,9 @@ def test_what_is_published_agrees(sizes, many, loss, neighbors):
     chance = np.random.default_rng(many)
     records = [tuple(int(chance.integers(0, size)) for size in sizes) for _ in range(many)]
     workload = up_to_ways(names(sizes), sizes, 2)
-    found = release(plan(workload, loss, neighbors), source(records, sizes), SeededBits(7))
+    found = release_marginals(
+        plan_marginals(workload, loss, neighbors), source(records, sizes), SeededBits(7)
+    )
     total = len(found.microdata)
     if neighbors.replaces:
         assert total == many
@@ -189,8 +191,10 @@ def test_what_is_published_agrees(sizes, many, loss, neighbors):
 def test_the_same_bits_give_the_same_release():
     sizes = (2, 3, 4)
     records = [(0, 1, 2), (1, 2, 3)] * 30
-    made = plan(up_to_ways(names(sizes), sizes, 2), LOSSES[1])
-    first, second = (release(made, source(records, sizes), SeededBits(5)) for _ in range(2))
+    made = plan_marginals(up_to_ways(names(sizes), sizes, 2), LOSSES[1])
+    first, second = (
+        release_marginals(made, source(records, sizes), SeededBits(5)) for _ in range(2)
+    )
     assert (first.microdata == second.microdata).all()
     assert all((first.unbiased[s] == second.unbiased[s]).all() for s in first.unbiased)
 
@@ -204,8 +208,10 @@ def test_forbidden_cells_stay_empty():
         ((*sizes, 200, 300), [(*r, i, i) for i, r in enumerate(records)]),
     ]:
         workload = up_to_ways(names(sizes_), sizes_, 2)
-        made = plan(workload, Loss.concentrated(Fraction(1)))
-        found = release(made, source(recs, sizes_), SeededBits(3), forbidden={(0, 1): mask})
+        made = plan_marginals(workload, Loss.concentrated(Fraction(1)))
+        found = release_marginals(
+            made, source(recs, sizes_), SeededBits(3), forbidden={(0, 1): mask}
+        )
         assert (found.marginals[0, 1][mask] == 0).all()
 
 
@@ -214,7 +220,9 @@ def test_the_ends_of_epsilon(epsilon):
     sizes = (2, 3)
     records = [(0, 1), (1, 2), (1, 1)] * 10
     workload = Workload(names(sizes), sizes, ((0,), (0, 1)))
-    found = release(plan(workload, Loss.pure(epsilon)), source(records, sizes), SeededBits(2))
+    found = release_marginals(
+        plan_marginals(workload, Loss.pure(epsilon)), source(records, sizes), SeededBits(2)
+    )
     assert all((table >= 0).all() for table in found.marginals.values())
     if epsilon > 1:
         assert (found.marginals[0, 1] == counts(records, sizes, (0, 1))).all()

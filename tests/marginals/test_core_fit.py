@@ -16,7 +16,7 @@ import pytest
 
 from adomnia.marginals.core.microdata import Aim, descend, spread_out, tabulate
 from adomnia.marginals.core.shrink import posterior_means, to_simplex
-from adomnia.marginals.release import plan, release
+from adomnia.marginals.release import plan_marginals, release_marginals
 from adomnia.marginals.workload import Workload, up_to_ways
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
@@ -109,10 +109,10 @@ def test_a_table_is_rounded_to_its_sum():
 @pytest.mark.parametrize("sizes", [(2,) * 7, (3, 4, 5, 2), (40, 30, 50, 20, 3)])
 def test_margins_cover_the_truth(loss, sizes):
     records = skewed(3000, sizes, 3)
-    made = plan(up_to_ways(names(len(sizes)), sizes, 2), loss)
+    made = plan_marginals(up_to_ways(names(len(sizes)), sizes, 2), loss)
     covered = []
     for seed in range(6):
-        found = release(made, source(records, sizes), SeededBits(seed), confidence=0.9)
+        found = release_marginals(made, source(records, sizes), SeededBits(seed), confidence=0.9)
         off = errors(found, records, sizes)
         covered += [(off[subset] <= found.margins[subset]).mean() for subset in off]
     assert np.mean(covered) >= 0.9
@@ -121,8 +121,8 @@ def test_margins_cover_the_truth(loss, sizes):
 @pytest.mark.parametrize("sizes", [(2,) * 8, (30, 20, 40, 25, 2, 2)])
 def test_the_fit_is_better_than_the_unbiased_tables(sizes):
     records = skewed(4000, sizes, 4)
-    found = release(
-        plan(up_to_ways(names(len(sizes)), sizes, 2), EPSILON),
+    found = release_marginals(
+        plan_marginals(up_to_ways(names(len(sizes)), sizes, 2), EPSILON),
         source(records, sizes),
         SeededBits(1),
     )
@@ -134,8 +134,8 @@ def test_a_public_total_is_kept():
     sizes = (2, 3, 4)
     records = skewed(777, sizes, 5)
     for loss in (RHO, EPSILON):
-        made = plan(up_to_ways(names(3), sizes, 2), loss, Neighbors("bounded"))
-        found = release(made, source(records, sizes), SeededBits(4))
+        made = plan_marginals(up_to_ways(names(3), sizes, 2), loss, Neighbors("bounded"))
+        found = release_marginals(made, source(records, sizes), SeededBits(4))
         assert len(found.microdata) == 777
 
 
@@ -147,7 +147,9 @@ def test_a_release_can_be_stopped_before_the_data_is_touched():
         raise AssertionError("data was asked for")
 
     with pytest.raises(KeyboardInterrupt):
-        release(plan(up_to_ways(names(2), (2, 2), 2), RHO), tables, SeededBits(1), stop)
+        release_marginals(
+            plan_marginals(up_to_ways(names(2), (2, 2), 2), RHO), tables, SeededBits(1), stop
+        )
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ def test_nltcs_three_ways(loss, most_l1, most_cell):
     records = read("nltcs/nltcs.csv.gz")
     sizes = (2,) * 16
     workload = Workload(names(16), sizes, tuple(combinations(range(16), 3)))
-    found = release(plan(workload, loss), source(records, sizes), SeededBits(2))
+    found = release_marginals(plan_marginals(workload, loss), source(records, sizes), SeededBits(2))
     off = errors(found, records, sizes)
     assert mean_l1(off) <= most_l1
     assert max(part.max() for part in off.values()) <= most_cell
@@ -166,8 +168,8 @@ def test_nltcs_three_ways(loss, most_l1, most_cell):
 def test_adult_two_ways():
     records = read("adult/adult_coded.csv.gz")
     sizes = tuple(json.loads((DATA / "adult/adult_coded_domain.json").read_text()).values())
-    found = release(
-        plan(up_to_ways(names(14), sizes, 2), RHO), source(records, sizes), SeededBits(2)
+    found = release_marginals(
+        plan_marginals(up_to_ways(names(14), sizes, 2), RHO), source(records, sizes), SeededBits(2)
     )
     off = errors(found, records, sizes)
     assert mean_l1(off) <= 1400

@@ -16,7 +16,7 @@ from adomnia.errors import QuestionError
 from adomnia.marginals.core import planner
 from adomnia.marginals.core.basis import rows
 from adomnia.marginals.core.views import candidates, greedy_cover
-from adomnia.marginals.release import plan, release
+from adomnia.marginals.release import plan_marginals, release_marginals
 from adomnia.marginals.workload import Workload, up_to_ways
 from adomnia.mechanisms.noise import gaussian
 from adomnia.mechanisms.tables.linear import Axis, Linear, _thinned, _wider, measure
@@ -92,11 +92,11 @@ def test_thinned_noise_has_the_law_of_its_own_variance(variance):
 def test_the_short_way_of_planning_agrees_with_the_long_one(sizes, objective, monkeypatch):
     workload = up_to_ways(names(4), sizes, 3)
     loss = Loss.concentrated(Fraction(1))
-    short = plan(workload, loss, objective=objective)
+    short = plan_marginals(workload, loss, objective=objective)
     monkeypatch.setattr(planner, "_every", lambda group, attributes: False)
     monkeypatch.setattr(planner, "_alike", lambda order, members, sizes: None)
     planner._marginals.cache_clear()
-    long = plan(workload, loss, objective=objective)
+    long = plan_marginals(workload, loss, objective=objective)
     planner._marginals.cache_clear()
     for one, other in zip(short.strategy.parts, long.strategy.parts, strict=True):
         assert one.group.shape == other.group.shape
@@ -117,8 +117,8 @@ def test_sums_near_the_end_of_short_floats_are_exact(most):
 def test_blocks_at_the_end_of_their_room_survive_the_tables():
     workload = up_to_ways(names(7), (3, 4, 3, 4, 3, 4, 3), 3)
     records = np.random.default_rng(3).integers(0, 3, (50, 7))
-    made = plan(workload, Loss.concentrated(Fraction(10**12)))
-    found = release(made, source(records, workload.sizes), SeededBits(2), microdata=False)
+    made = plan_marginals(workload, Loss.concentrated(Fraction(10**12)))
+    found = release_marginals(made, source(records, workload.sizes), SeededBits(2), microdata=False)
     exact = source(records, workload.sizes)(workload.marginals)
     for subset in workload.marginals:
         assert np.abs(found.unbiased[subset] - exact[subset]._Sealed__value).max() < 0.01
@@ -138,12 +138,12 @@ def test_unbiased_tables_have_the_deviation_that_was_planned(loss, sizes):
     chance = np.random.default_rng(0)
     records = np.stack([chance.integers(0, size, 100) for size in sizes], axis=1)
     workload = up_to_ways(names(len(sizes)), sizes, 2)
-    made = plan(workload, loss)
+    made = plan_marginals(workload, loss)
     exact = source(records, sizes)
     errors = {subset: [] for subset in workload.marginals}
     covered = []
     for seed in range(150):
-        found = release(made, exact, SeededBits(seed), microdata=False)
+        found = release_marginals(made, exact, SeededBits(seed), microdata=False)
         for subset in workload.marginals:
             truth = exact([subset])[subset]._Sealed__value
             off = found.unbiased[subset] - truth
@@ -159,13 +159,13 @@ def test_unbiased_tables_have_the_deviation_that_was_planned(loss, sizes):
 
 def test_the_closed_form_is_the_singular_value_bound():
     workload = Workload(names(16), (2,) * 16, tuple(combinations(range(16), 3)))
-    made = plan(workload, Loss.concentrated(Fraction(1, 2)))
+    made = plan_marginals(workload, Loss.concentrated(Fraction(1, 2)))
     assert made.deviations[0, 1, 2] == pytest.approx(6.3208, abs=1e-3)
 
 
 def test_sixteen_binary_attributes_are_covered_by_fourteen_views():
     workload = Workload(names(16), (2,) * 16, tuple(combinations(range(16), 3)))
-    made = plan(workload, Loss.pure(Fraction(1)))
+    made = plan_marginals(workload, Loss.pure(Fraction(1)))
     assert sum(len(part.shares) for part in made.strategy.parts) == 14
     mean = math.sqrt(np.mean([value**2 for value in made.deviations.values()]))
     assert mean == pytest.approx(60.4, abs=0.5)
@@ -183,7 +183,8 @@ def test_an_objective_is_best_at_its_own(objective):
     workload = up_to_ways(names(4), (2, 3, 9, 5), 2)
     loss = Loss.concentrated(Fraction(1))
     spread = {
-        name: plan(workload, loss, objective=name).deviations for name in ("mean", "sum", "max")
+        name: plan_marginals(workload, loss, objective=name).deviations
+        for name in ("mean", "sum", "max")
     }
     judge = {
         "mean": lambda d: sum(v**2 for v in d.values()),
@@ -203,4 +204,4 @@ def test_wrong_workloads_are_refused():
         up_to_ways(names(60), (10,) * 60, 8)
     assert "would fit" in refused.value.hint
     with pytest.raises(QuestionError, match="epsilon or with a rho"):
-        plan(Workload(names(1), (2,), ((0,),)), Loss())
+        plan_marginals(Workload(names(1), (2,), ((0,),)), Loss())

@@ -25,7 +25,7 @@ RHOS = ["1e-9", "1e-6", "1", "80", "1e4", "1e9"]
 def test_margins_are_finite_and_their_work_is_bounded(monkeypatch, sizes, loss):
     monkeypatch.setattr(planned, "WHOLE_WORK", 1 << 21)
     workload = up_to_ways(tuple("abcdefgh"[: len(sizes)]), sizes, 2)
-    plan = core.plan(workload, loss, Neighbors("unbounded"))
+    plan = core.plan_marginals(workload, loss, Neighbors("unbounded"))
     found = np.array(list(plan.margins(0.95).values()))
     assert np.isfinite(found).all()
     assert (found >= 0).all()
@@ -35,7 +35,11 @@ def test_margins_are_finite_and_their_work_is_bounded(monkeypatch, sizes, loss):
 def test_smaller_losses_have_wider_margins():
     workload = up_to_ways(("a", "b", "c"), (2, 3, 4), 2)
     widest = [
-        max(core.plan(workload, Loss(Fraction(e)), Neighbors("unbounded")).margins().values())
+        max(
+            core.plan_marginals(workload, Loss(Fraction(e)), Neighbors("unbounded"))
+            .margins()
+            .values()
+        )
         for e in EPSILONS
     ]
     assert widest == sorted(widest, reverse=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import doctest
 import threading
 
 import psycopg
 import pytest
 
 from adomnia.errors import LedgerError
-from adomnia.storage import address, driver
+from adomnia.storage import driver
 from adomnia.storage.address import PostgresAddress, shown_address
 from adomnia.storage.pool import Pool
 from tests import postgres_server
@@ -24,10 +23,6 @@ def url() -> str:
 
 def alive(connection: psycopg.Connection) -> None:
     connection.execute("SELECT 1")
-
-
-def test_the_examples_run():
-    assert doctest.testmod(address).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import doctest
-import pkgutil
 import subprocess
 import sys
 from dataclasses import replace
-from importlib import import_module
 
 import pytest
 
 import adomnia
-import adomnia.testing
 from adomnia.testing.worlds import World, analysts, clouds, dates, listed, number, town
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
-MODULES = [
-    one.name for one in pkgutil.walk_packages(adomnia.testing.__path__, prefix="adomnia.testing.")
-]
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_examples_in_docstrings_are_true(name):
-    assert doctest.testmod(import_module(name)).failed == 0
 
 
 def test_a_town_answers_and_forgets():

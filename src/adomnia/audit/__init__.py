@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from adomnia.audit.correlation.discriminant import discriminant, free_lunch_bound, game
     from adomnia.audit.correlation.questionnaire import QUESTIONS, Advice, Answers, advise
     from adomnia.audit.disclosure.closeness import closeness_probability, integer_closeness
-    from adomnia.audit.disclosure.disclosure import DisclosureReport, DisclosureTerms, disclosures
-    from adomnia.audit.exact_releases.attacks import ExactReleases, PriorLeak
+    from adomnia.audit.disclosure.disclosure import disclosures
+    from adomnia.audit.disclosure.disclosure_report import DisclosureReport, DisclosureTerms
+    from adomnia.audit.exact_releases.attacks import ExactReleases, PriorLeak, System
     from adomnia.audit.exact_releases.prior_leak import chain_leak, prior_leak
     from adomnia.audit.finding import Finding, Rate
     from adomnia.audit.interval import wilson
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from adomnia.audit.linkage.intersection import intersection
     from adomnia.audit.linkage.linkage import Shared, link_exactly, link_probably
     from adomnia.audit.linkage.scoreboard import Hunt, Ratings, scoreboard, scoreboard_curve
-    from adomnia.audit.linkage.uniqueness import anonymity, uniqueness
+    from adomnia.audit.linkage.uniqueness import Anonymity, anonymity, uniqueness
     from adomnia.audit.networks.active_attack import (
         Coalition,
         PlantedAccounts,
@@ -56,7 +57,13 @@ if TYPE_CHECKING:
     from adomnia.audit.reconstruction.hadamard import hadamard
     from adomnia.audit.reconstruction.microdata import microdata
     from adomnia.audit.reconstruction.noisy_tables import NoisyMarginal, best_guess
-    from adomnia.audit.reconstruction.published_statistics import CellLayout, Count, Mean, Median
+    from adomnia.audit.reconstruction.published_statistics import (
+        CellLayout,
+        Count,
+        LinearConstraint,
+        Mean,
+        Median,
+    )
     from adomnia.audit.reconstruction.reconstruct import ceiling, figures, reconstruct
     from adomnia.audit.reconstruction.subset_sums import subset_sums, subset_sums_curve
     from adomnia.audit.reconstruction.table_files import PublishedTables
@@ -74,8 +81,9 @@ _MEMBERS = {
     "correlation.discriminant": "discriminant free_lunch_bound game",
     "correlation.questionnaire": "QUESTIONS Advice Answers advise",
     "disclosure.closeness": "closeness_probability integer_closeness",
-    "disclosure.disclosure": "DisclosureReport DisclosureTerms disclosures",
-    "exact_releases.attacks": "ExactReleases PriorLeak",
+    "disclosure.disclosure": "disclosures",
+    "disclosure.disclosure_report": "DisclosureReport DisclosureTerms",
+    "exact_releases.attacks": "ExactReleases PriorLeak System",
     "exact_releases.prior_leak": "chain_leak prior_leak",
     "finding": "Finding Rate",
     "interval": "wilson",
@@ -84,7 +92,7 @@ _MEMBERS = {
     "linkage.intersection": "intersection",
     "linkage.linkage": "Shared link_exactly link_probably",
     "linkage.scoreboard": "Hunt Ratings scoreboard scoreboard_curve",
-    "linkage.uniqueness": "anonymity uniqueness",
+    "linkage.uniqueness": "Anonymity anonymity uniqueness",
     "networks.active_attack": "PlantedAccounts Coalition active_attack passive_attack",
     "networks.attacks": "NetworkAttack PublishedNetwork",
     "networks.influence": "InfluenceReport influence",
@@ -96,7 +104,7 @@ _MEMBERS = {
     "reconstruction.hadamard": "hadamard",
     "reconstruction.microdata": "microdata",
     "reconstruction.noisy_tables": "NoisyMarginal best_guess",
-    "reconstruction.published_statistics": "CellLayout Count Mean Median",
+    "reconstruction.published_statistics": "CellLayout Count LinearConstraint Mean Median",
     "reconstruction.reconstruct": "ceiling figures reconstruct",
     "reconstruction.subset_sums": "subset_sums subset_sums_curve",
     "reconstruction.table_files": "PublishedTables",
@@ -113,6 +121,7 @@ __all__ = [
     "REFERENCE_MECHANISMS",
     "AdjacencyLists",
     "Advice",
+    "Anonymity",
     "Answers",
     "Attack",
     "AuditTarget",
@@ -134,6 +143,7 @@ __all__ = [
     "InfluenceReport",
     "Intersection",
     "LinearAnswers",
+    "LinearConstraint",
     "Linkage",
     "Mean",
     "Median",
@@ -152,6 +162,7 @@ __all__ = [
     "Reconstruct",
     "Shared",
     "SumOracle",
+    "System",
     "Tracker",
     "TwoFiles",
     "Uniqueness",

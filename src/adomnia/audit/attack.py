@@ -27,6 +27,11 @@ class Attack(Protocol[Published_contra]):
     """One way to learn something from what was published.
 
     `name` is what it is called on the command line, and `sentence` what it does, in one line.
+
+    >>> from adomnia.audit import CountOracle, attack_named
+    >>> attack = attack_named("averaging")("age > 40", epsilon=1.0, repeats=3)
+    >>> attack.run(CountOracle(lambda condition: 41.8), truth=42).success.value
+    1.0
     """
 
     name: ClassVar[str]
@@ -47,6 +52,8 @@ class Option:
 
     `kind` is bool, int, float or str; `choices` are the texts that are allowed, where not all
     are. An option that is `required` has no default; one that is `optional` may be None.
+
+    >>> Option("trials", int, 100, low=1).check(5)
     """
 
     name: str
@@ -60,7 +67,7 @@ class Option:
     optional: bool = False
 
     def check(self, value: Any) -> None:
-        """Refuse a value of another type, or outside the range."""
+        """Refuse, by a QuestionError, a value of another type, or outside the range."""
         if value is None and self.optional:
             return
         if self.choices and value not in self.choices:
@@ -90,7 +97,17 @@ _NOUNS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 def option(
     default: Any = MISSING, about: str = "", low: float | None = None, high: float | None = None
 ) -> Any:
-    """A field of an attack with its meaning and range; without a default it must be given."""
+    """A field of an attack with its meaning and range; without a default it must be given.
+
+    Raises nothing: a value is checked when an attack is made.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Guess(CheckedOptions):
+    ...     trials: int = option(100, "How often it is tried.", 1)
+    >>> Guess().trials
+    100
+    """
     metadata = {"about": about, "low": low, "high": high}
     if default is MISSING:
         return field(metadata=metadata)
@@ -138,7 +155,14 @@ def _parts(hint: Any) -> tuple[Any, ...]:
 
 
 class CheckedOptions:
-    """Options that are checked when they are given: their types and ranges."""
+    """Options that are checked when they are given: their types and ranges.
+
+    Raises a QuestionError where one of them is wrong.
+
+    >>> from adomnia.audit import Averaging
+    >>> Averaging("age > 40", epsilon=1.0).repeats is None
+    True
+    """
 
     def __post_init__(self) -> None:
         for one in options_of(type(self)):  # type: ignore[arg-type]

@@ -27,7 +27,11 @@ NAMING = frozenset(
 
 @dataclass(frozen=True)
 class Rate:
-    """A share between 0 and 1 (or another number), with its confidence interval."""
+    """A share between 0 and 1 (or another number), with its confidence interval.
+
+    >>> Rate(0.5, 0.4, 0.6).confidence
+    0.95
+    """
 
     value: float
     low: float
@@ -44,6 +48,10 @@ class Finding:
     the promise speaks about it at all. `source`: the papers and inputs it was derived from.
     `remedy`: what would reduce it. `details`: figures for tables and plots, plain JSON values.
     `complete` is False where a limit ended the attack before it was done.
+
+    >>> sure = Rate(1.0, 0.9, 1.0)
+    >>> Finding("tracker", "All came out.", "all", sure, 0.5, False, "", "add noise").complete
+    True
     """
 
     attack: str

@@ -11,7 +11,7 @@ from adomnia import formatting
 from adomnia.cli import options
 from adomnia.errors import PolicyError
 from adomnia.present import terminal
-from adomnia.review.draft import Draft, DraftColumn, Wish, draft
+from adomnia.review.draft import Draft, DraftColumn, Wish, draft_policy
 
 __all__ = ["init", "save"]
 
@@ -42,7 +42,7 @@ def init(source: str, out: str, force: bool, form: str, **known: str | int | Non
         raise click.UsageError("--unit and --max-rows go together")
     _free(Path(out), force)
     with terminal.progress("looking at the data"):
-        made = draft(source, out, Wish(**known))  # type: ignore[arg-type]
+        made = draft_policy(source, out, Wish(**known))  # type: ignore[arg-type]
     save(Path(out), made.text)
     if form == "json":
         terminal.json_text(_facts(made, out))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import click
 
 from adomnia import formatting
 from adomnia.cli import options
 from adomnia.curator.database import open_database
-from adomnia.curator.releases.release import CONSISTENT, METHODS, Release, ReleasePlan, named
+from adomnia.curator.releases.release import Release, ReleaseMethod, ReleasePlan, named
 from adomnia.curator.releases.release_folder import refuse_taken, write_folder
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
@@ -36,7 +37,7 @@ SHOWN = 20
     "--unbiased", is_flag=True, help="Right on average, perhaps negative: to be averaged."
 )
 @click.option(
-    "--method", type=click.Choice(["microdata", CONSISTENT, *METHODS]), default="microdata",
+    "--method", type=click.Choice(get_args(ReleaseMethod)), default="microdata",
     show_default=True,
     help="How tables are made: consistent draws one that agrees with exact releases; the others "
     "are the paper's own.",

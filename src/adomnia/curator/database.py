@@ -14,11 +14,10 @@ from adomnia.curator.determined_cells import DeterminedCells, exposure, public_c
 from adomnia.curator.exact_releases.prior import Prior, read_values
 from adomnia.curator.ledger_view import released_tables, state_of
 from adomnia.curator.session import Session
-from adomnia.curator.spend import Payer
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import CheckError, PolicyError, QuestionError
 from adomnia.ledger.account import Account
-from adomnia.ledger.entry import Entry
+from adomnia.ledger.entry import Entry, EntryKind
 from adomnia.ledger.journal import Verification
 from adomnia.ledger.prior import Registered
 from adomnia.policy.policy import Policy, line_of, read_policy
@@ -28,7 +27,12 @@ from adomnia.queries.question import Question
 from adomnia.schema.table import Table
 
 if TYPE_CHECKING:
-    from adomnia.curator.releases.release import Progress, Release, ReleasePlan
+    from adomnia.curator.releases.release import (
+        Progress,
+        Release,
+        ReleaseMethod,
+        ReleasePlan,
+    )
     from adomnia.priors.solver.system import System
 
 __all__ = ["CURATOR", "PrivateDatabase", "confirmed_policy", "open_database"]
@@ -43,9 +47,16 @@ class PrivateDatabase(Closing):
 
     def session(self, analyst: str | None = None, *, name: str | None = None,
                 epsilon: Amount | None = None) -> Session:  # fmt: skip
-        """A session of an analyst; with an epsilon, it cannot spend more than that.
+        """A session of an analyst, or of the curator where nobody is named.
 
-        A session's budget holds across processes for those that give it the same name.
+        With an `epsilon`, it cannot spend more than that; this holds across processes for sessions
+        that have the same `name`. Raises a NotAllowedError where the policy names analysts and not
+        this one, and a QuestionError where the epsilon is none.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     database.session(epsilon="1/2").remaining()
+        {'epsilon': Fraction(1, 2)}
         """
         who = analyst_of(self.policy, analyst)
         if epsilon is None:
@@ -55,11 +66,25 @@ class PrivateDatabase(Closing):
 
     @property
     def table(self) -> Table:
-        """The private table as the policy declares it, with the public tables beside it."""
+        """The private table as the policy declares it, with the public tables beside it.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     database.table.name
+        'people'
+        """
         return self._backend.table
 
     def bind(self, sql: str) -> Question:
-        """The question that a statement asks of this data."""
+        """The question that a statement asks of this data; reads no data and spends nothing.
+
+        Returns it as a value. Raises a QuestionError where the statement cannot be asked.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     len(database.bind("SELECT sex, region FROM people GROUP BY sex, region").keys)
+        2
+        """
         return self._backend.bind(sql)
 
     def plan_release(  # noqa: PLR0913 (a door: what may be said is said by name)
@@ -69,11 +94,29 @@ class PrivateDatabase(Closing):
         marginals: Iterable[str | Sequence[str]] = (),
         epsilon: Amount | None = None,
         rho: Amount | None = None,
-        method: str = "microdata",
+        method: ReleaseMethod = "microdata",
         unbiased: bool = False,
         confidence: float = 0.95,
     ) -> ReleasePlan:
-        """The tables a release would hold, their expected errors and its cost; spends nothing."""
+        """The tables a release would hold, their expected errors and its cost; spends nothing.
+
+        Either all marginals of up to `ways` attributes, or the `marginals` that are listed: each a
+        list of attributes, or a text with commas. The loss is an `epsilon` or a `rho`. With
+        `method` "microdata" tables are counted from one file of made-up records, or left
+        `unbiased`, which may be negative; "consistent" draws one table among all that agree with
+        what is public; the others are those of the paper. `confidence` is how often each margin
+        holds.
+
+        Returns the plan, which `release` takes. Raises a QuestionError where attributes, loss or
+        method are wrong or the tables do not fit, and a PolicyError where the promise does not
+        allow it.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     planned = database.plan_release(marginals=["sex,region", ["sex"]], epsilon=1)
+        >>> planned.workload.total_cells
+        10
+        """
         from adomnia.curator.releases.release import (  # noqa: PLC0415 (slow to import)
             ReleaseSpec,
             prospect,
@@ -88,11 +131,24 @@ class PrivateDatabase(Closing):
     def release(
         self, planned: ReleasePlan, *, analyst: str | None = None, progress: Progress | None = None
     ) -> Release:
-        """Pay for a planned release, measure once, and make tables that agree with each other."""
+        """Pay for a planned release, measure once, and make tables that agree with each other.
+
+        `planned` comes from `plan_release`; an `analyst` pays from their own budget too. `progress`
+        is called with the name of each step and how much of it is done. Returns the tables with
+        their margins and the receipt. Raises a BudgetError where a budget does not allow it, a
+        NotAllowedError where there is no such analyst, and a MachineryError where data or ledger
+        cannot be read.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     published = database.release(database.plan_release(ways=1, epsilon=1))
+        ...     len(published.tables) == len(database.released_tables(published.receipt))
+        True
+        """
         from adomnia.curator.releases.release import publish  # noqa: PLC0415 (slow to import)
 
-        session = self.session(analyst)
-        return publish(self._backend, planned, Payer(session.analyst, session.budgets), progress)
+        payer = self.session(analyst)._payer()
+        return publish(self._backend, planned, payer, progress)
 
     def add_prior(
         self,
@@ -106,10 +162,21 @@ class PrivateDatabase(Closing):
     ) -> Registered:
         """Register a statement whose answer was released exactly; see what that re-prices.
 
-        `values` is a CSV file with the released numbers. A budget that the new prices pass
-        refuses it, unless the curator accepts: then it is in the ledger that they did. With
-        `check` the numbers are compared with the data first, and refused where they differ: what
-        is registered stays.
+        `values` is a CSV file with the released numbers, which may have been `rounded` to multiples
+        of a number, or left out where they are `below` one. A budget that the new prices pass
+        refuses it, unless the curator accepts: then it is in the ledger that they did. With `check`
+        the numbers are compared with the data first, and refused where they differ: what is
+        registered stays.
+
+        Returns what everything cost before, and what it costs since. Raises a QuestionError where
+        the statement or the file is wrong, a CheckError where the numbers differ from the data, and
+        a BudgetError where a budget would be passed.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     registered = database.add_prior("SELECT COUNT(*) AS n FROM people WHERE sex = 'F'")
+        >>> registered.repriced
+        0
         """
         rows = None if values is None else read_values(values)
         prior = Prior(sql, rows, rounded, below)
@@ -126,50 +193,119 @@ class PrivateDatabase(Closing):
         """Say that what was released exactly holds for the data as they are now.
 
         Registered numbers are compared with the data. What comes back is None, and the ledger has
-        it; or what does not hold, which is for the curator alone, and nothing is confirmed.
+        it; or what does not hold, which is for the curator alone, and nothing is confirmed. Raises
+        a MachineryError where data or ledger cannot be read.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     registered = database.add_prior("SELECT COUNT(*) AS n FROM people")
+        ...     database.confirm_priors() is None
+        True
         """
         return confirm(self._backend)
 
     def priors(self) -> DeterminedCells:
-        """What was released exactly, and which cells that has given away already."""
+        """What was released exactly, and which cells that has given away already.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     registered = database.add_prior("SELECT COUNT(*) AS n FROM people")
+        ...     [release["sql"] for release in database.priors().releases]
+        ['SELECT COUNT(*) AS n FROM people']
+        """
         return exposure(self._backend)
 
     def public_cells(self) -> tuple[System, Fraction]:
         """The exact releases over the cells that they tell apart, and how far these move at once.
 
-        For those who attack it; it holds public facts only.
+        For those who attack it; it holds public facts only. Raises a QuestionError where nothing
+        was registered as released exactly.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     made = database.add_prior("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex")
+        ...     system, sensitivity = database.public_cells()
+        >>> system.cells
+        2
         """
         return public_cells(self._backend)
 
     def budget(self) -> dict[str, Any]:
-        """What is spent and left: of the data, and of every analyst."""
+        """What is spent and left: of the data, and of every analyst.
+
+        Returns plain values, amounts as texts that are exact.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50, privacy="epsilon = 2").open() as database:
+        ...     state = database.budget()["data"]
+        >>> state["spent"], state["unit"]
+        ('0', 'epsilon')
+        """
         return state_of(self.policy, self._backend.journal.account())
 
-    def ledger(self, bodies: Collection[str] | None = None) -> list[Entry]:
-        """Every entry of the ledger, in order; with all bodies, or those of these kinds."""
+    def ledger(self, bodies: Collection[EntryKind] | None = None) -> list[Entry]:
+        """Every entry of the ledger, in order; with all bodies, or those of these kinds.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
+        ...     [entry.kind for entry in database.ledger()]
+        ['opened', 'reserved', 'answered']
+        """
         return list(self._backend.journal.entries(bodies=bodies))
 
     def account(self) -> Account:
-        """What the ledger says by now: who spent what, which uses there are, what was answered."""
+        """What the ledger says by now: who spent what, which uses there are, what was answered.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
+        ...     database.account().total.epsilon
+        Fraction(1, 1)
+        """
         return self._backend.journal.account()
 
     def reservation(self, receipt: str) -> Entry | None:
-        """The entry of the ledger that paid under a receipt."""
+        """The entry of the ledger that paid under a receipt; None where there is no such receipt.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
+        ...     database.reservation(answer.receipt).kind, database.reservation("0" * 32)
+        ('reserved', None)
+        """
         return self._backend.journal.reservation(receipt)
 
     def released_tables(self, receipt: str) -> list[Mapping[str, Any]]:
         """The tables that a release with this receipt has published; none where it is no release's.
 
         They are public: nothing else that the ledger keeps of an answer is told here.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     published = database.release(database.plan_release(marginals=["sex"], epsilon=1))
+        ...     len(database.released_tables(published.receipt))
+        1
         """
         return released_tables(self._backend.journal.answer(receipt))
 
     def verify(self) -> Verification:
-        """Whether the ledger's chain holds, and what is wrong where it does not."""
+        """Whether the ledger's chain holds, and what is wrong where it does not.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     database.verify().ok
+        True
+        """
         return self._backend.journal.verify()
 
     def close(self) -> None:
-        """Let go of the data and the ledger."""
+        """Let go of the data and the ledger; nothing can be asked afterwards.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     database.close()
+        """
         self._backend.close()
 
 

@@ -22,6 +22,11 @@ class DeterminedCells:
 
     `cells` says how many there are; None where there are too many to look at. `determined` has
     each cell's name and its count, where the released numbers were given.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     database.priors()
+    DeterminedCells(releases=(), cells=None, determined=())
     """
 
     releases: tuple[dict[str, Any], ...]

@@ -28,7 +28,7 @@ def refuse_known(session: Session, name: str) -> None:
 
 def check_budget(session: Session, plan: Plan) -> None:
     """Refuse before anybody pays what a budget does not allow; `pay` decides."""
-    account, cost, budgets = session._backend.journal.account(), loss(plan.event), session.budgets
+    account, cost, budgets = session._backend.journal.account(), loss(plan.event), session._budgets
     mine = account.analysts.get(session.analyst)
     for name, budget, spent in (
         ("analyst", budgets.analyst, mine),
@@ -51,4 +51,4 @@ def contribute(
         of=plan.of,
         priors=plan.priors,
     )
-    return spend(session._backend, session.payer(name), use)
+    return spend(session._backend, session._payer(name), use)

@@ -20,7 +20,14 @@ __all__ = ["Independence", "examine"]
 
 @dataclass(frozen=True)
 class Independence:
-    """A private test: the noisy root of the damped chi-squared, and how rare that is by chance."""
+    """A private test: the noisy root of the damped chi-squared, and how rare that is by chance.
+
+    >>> from fractions import Fraction
+    >>> cost = {"epsilon": Fraction(1)}
+    >>> test = Independence(2.1, 0.5, 0.03, 1.0, cost, cost, "a receipt")
+    >>> test.to_json()["p_value"], test.to_json()["spent"]
+    (0.03, {'epsilon': '1'})
+    """
 
     statistic: float
     noise: float

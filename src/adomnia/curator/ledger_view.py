@@ -11,10 +11,11 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from adomnia.errors import PolicyError
-from adomnia.ledger.account import Account
+from adomnia.ledger.account import Account, PaidUse
 from adomnia.ledger.budgets import opening, record_budgets
 from adomnia.ledger.entry import Entry, receipt
 from adomnia.ledger.journal import Journal, Verification
+from adomnia.ledger.prior import Registered
 from adomnia.ledger.stores.postgres_address import LedgerAddress
 from adomnia.ledger.stores.postgres_journal import PostgresJournal
 from adomnia.ledger.stores.sqlite_journal import SqliteJournal
@@ -25,7 +26,11 @@ from adomnia.privacy.loss import Loss
 from adomnia.storage.address import SCHEMES
 
 __all__ = [
+    "Account",
     "Entry",
+    "PaidUse",
+    "Registered",
+    "Verification",
     "budgets_of",
     "copy_ledger",
     "dataset_of",

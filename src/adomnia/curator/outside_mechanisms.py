@@ -23,7 +23,12 @@ __all__ = ["MechanismAnswer", "use_mechanism"]
 
 @dataclass(frozen=True)
 class MechanismAnswer:
-    """What a mechanism of another package released, and whose word it is that it is private."""
+    """What a mechanism of another package released, and whose word it is that it is private.
+
+    >>> from adomnia.mechanisms.outside import Origin
+    >>> str(MechanismAnswer(41.5, Origin("mean", "means", "1.0"), {}, {}, "r").mechanism)
+    'mean of means 1.0'
+    """
 
     value: Any
     mechanism: Origin

@@ -36,6 +36,12 @@ class QueryPlan:
     mechanism would err by and which is used; `worth` is about free-lunch privacy alone;
     `row_level` says what units cost: the margins of protecting single rows. `noise` is what would
     be added to one cell of each column that is one count, sum or moment.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     plan = database.session().plan("SELECT COUNT(*) AS n FROM people", epsilon=1)
+    >>> plan.mechanism, plan.cells, round(plan.margins["n"]), plan.to_json()["sensitivity"]["value"]
+    ('laplace', 1, 3, '1')
     """
 
     spent: dict[str, Fraction]

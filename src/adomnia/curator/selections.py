@@ -43,6 +43,12 @@ class Chosen:
 
     With the given confidence it falls short of the best by no more than `margin`: in rows for
     the largest count, in the unit of the price for the revenue.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     chosen = database.session().noisy_max(["sex = 'F'", "sex = 'M'"], epsilon=1)
+    >>> chosen.place in (0, 1), chosen.margin > 0
+    (True, True)
     """
 
     value: Any
@@ -60,6 +66,12 @@ class Above:
 
     The list ends where as many are above as were asked for. With the given confidence every
     verdict is right, up to counts within `margin` of the threshold.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     found = database.session().above(25, ["age > 100"], epsilon=100)
+    >>> found.verdicts, found.spent["epsilon"]
+    ((False,), Fraction(100, 1))
     """
 
     verdicts: tuple[bool, ...]

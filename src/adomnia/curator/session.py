@@ -15,7 +15,7 @@ from adomnia.curator.answers.answer_shape import Described, describe, without_da
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
 from adomnia.curator.independence import Independence, examine
 from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
-from adomnia.curator.planning.quantile_choice import error_of
+from adomnia.curator.planning.quantile_choice import Error, error_of
 from adomnia.curator.query_plan import QueryPlan, cost_of, forecast, forecast_free, search
 from adomnia.curator.selections import Above, Chosen
 from adomnia.curator.spend import Payer, Use, spend
@@ -48,6 +48,13 @@ class Session:
 
     Ask with an epsilon (Laplace noise, pure) or a rho (Gaussian noise, zCDP). `budget` limits
     this session beside the analyst's and the data's own budgets.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     session = database.session()
+    ...     answer = session.ask("SELECT sex, COUNT(*) AS n FROM people GROUP BY 1", epsilon=1)
+    >>> answer.columns, len(answer.rows), answer.margins["n"][0] > 0
+    (('sex', 'n'), 2, True)
     """
 
     _backend: TableBackend
@@ -75,13 +82,26 @@ class Session:
         confidence: float = 0.95,
         key: str | None = None,
         watch: Watch | None = None,
-        error: str = "rank",
+        error: Error = "rank",
     ) -> Answer:
         """A private answer to the statement, paid from the ledger.
 
-        What is the same for all data needs no epsilon. A request that is repeated with the same
-        `key` gets the same answer and is paid once. A `watch` is told how far it is, and can end
-        it. `error` says what shall be small of a quantile: the error of its rank, or of its value.
+        The loss is an `epsilon` or a `rho`, as a number or a text such as "1/10"; groups whose
+        names are not declared need a `delta`. What is the same for all data needs no loss.
+        `confidence` is how often each margin holds. A request that is repeated with the same `key`
+        gets the same answer and is paid once. A `watch` is told how far it is, and can end it.
+        `error` says what shall be small of a quantile: the error of its rank, or of its value.
+
+        Returns rows with their margins, what they cost and what is left. Raises a QuestionError
+        where the statement or a loss is wrong, a BudgetError where a budget does not allow it, a
+        ReusedKeyError where the key stands for another request, a CancelledError where the watch
+        ended it, and a MachineryError where data or ledger cannot be read.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon="1/10")
+        >>> answer.columns, answer.spent["epsilon"]
+        (('n',), Fraction(1, 10))
         """
         confidence = confidence_of(confidence)
         question = self.bind(sql)
@@ -99,7 +119,7 @@ class Session:
             watch.tell("answered")
             return answer
         request = json.dumps([*asked.told, confidence])
-        paid = spend(self._backend, self.payer(key), self._use(sql, plan, version, request), watch)
+        paid = spend(self._backend, self._payer(key), self._use(sql, plan, version, request), watch)
         notes = (REPEATED,) if paid.repeated else ()
         return self._answer(plan, plan.measured(paid.released), confidence, paid.granted, notes)
 
@@ -121,34 +141,82 @@ class Session:
             findable=plan.findable(version),
         )
 
-    def payer(self, key: str | None = None) -> Payer:
+    def _payer(self, key: str | None = None) -> Payer:
         """Who pays for what is asked here."""
-        return Payer(self.analyst, self.budgets, self.name, key)
+        return Payer(self.analyst, self._budgets, self.name, key)
 
     def _reused(self, plan: Plan, known: Reused, confidence: float) -> Answer:
         """An answer from what this analyst was told before; the ledger says from which."""
         granted = repeated(
-            self._backend.journal, self.analyst, self.name, known.receipts, self.budgets
+            self._backend.journal, self.analyst, self.name, known.receipts, self._budgets
         )
         return self._answer(plan, agreeing(plan, known.measured), confidence, granted, (REUSED,))
 
     def bind(self, sql: str) -> Question:
-        """The question that a statement asks; reads no data and spends nothing."""
+        """The question that a statement asks; reads no data and spends nothing.
+
+        Returns it as a value: condition, groups, statistics, columns. Raises a QuestionError, which
+        points at the character, where the statement cannot be asked.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     question = database.session().bind("SELECT AVG(age) AS mean FROM people")
+        >>> [statistic.kind for statistic in question.statistics]
+        ['avg']
+        """
         return self._backend.bind(sql, self.analyst)
 
     def describe(self, sql: str) -> tuple[Described, ...]:
-        """The names and types of an answer's columns; reads no data and spends nothing."""
+        """The names and types of an answer's columns; reads no data and spends nothing.
+
+        Returns one description for each column, in order. Raises a QuestionError where the
+        statement cannot be asked.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     columns = database.session().describe("SELECT sex, COUNT(*) FROM people GROUP BY 1")
+        >>> [(column.name, column.is_noisy) for column in columns]
+        [('sex', False), ('count', True)]
+        """
         return describe(self._backend.interpret(sql, self.analyst))
 
     def independence(self, first: str, second: str, epsilon: Amount) -> Independence:
-        """Test whether two attributes are independent; their histograms must be public."""
-        return examine(self._backend, self.payer(), (first, second), exact(epsilon))
+        """Test whether two attributes are independent; their histograms must be public.
+
+        Returns the noisy statistic and how rare it is by chance. Raises a QuestionError where an
+        attribute is not declared or its histogram was not registered as released (`add_prior`), and
+        a BudgetError where a budget does not allow it.
+
+        >>> from adomnia.testing import World, listed
+        >>> domains = {"a": listed("x", "y"), "b": listed("x", "y")}
+        >>> with World({"a": list("xxyy"), "b": list("xyxy")}, domains).open() as database:
+        ...     file = database.policy.file.with_name("released.csv")
+        ...     for name in domains:
+        ...         written = file.write_text(f"{name},n\\nx,2\\ny,2\\n")
+        ...         sql = f"SELECT {name}, COUNT(*) AS n FROM people GROUP BY {name}"
+        ...         registered = database.add_prior(sql, values=file)
+        ...     test = database.session().independence("a", "b", epsilon=1)
+        >>> 0 <= test.p_value <= 1
+        True
+        """
+        return examine(self._backend, self._payer(), (first, second), exact(epsilon))
 
     def noisy_max(
         self, conditions: Sequence[str], epsilon: Amount, *, confidence: float = 0.95
     ) -> Chosen:
-        """The SQL condition that (nearly) the most rows meet; its count stays private."""
-        return selections.noisy_max(self._backend, self.payer(), conditions, epsilon, confidence)
+        """The SQL condition that (nearly) the most rows meet; its count stays private.
+
+        Returns the condition, its place in the list, and by how many rows it may fall short of the
+        best with this `confidence`. Raises a QuestionError where a condition or the epsilon is
+        wrong, and a BudgetError where a budget does not allow it.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     chosen = database.session().noisy_max(["age < 10", "age >= 10"], epsilon=100)
+        >>> chosen.value, chosen.place
+        ('age >= 10', 1)
+        """
+        return selections.noisy_max(self._backend, self._payer(), conditions, epsilon, confidence)
 
     def above(
         self,
@@ -159,16 +227,38 @@ class Session:
         cutoff: int = 1,
         confidence: float = 0.95,
     ) -> Above:
-        """Which SQL conditions more rows meet than a threshold, until `cutoff` are found."""
+        """Which SQL conditions more rows meet than a threshold, until `cutoff` are found.
+
+        Returns a verdict for each condition up to there, and how near to the threshold a count may
+        be for its verdict to be wrong. Raises a QuestionError where a condition, the cutoff or the
+        epsilon is wrong, and a BudgetError where a budget does not allow it.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     found = database.session().above(20, ["age < 10", "age >= 10"], epsilon=100)
+        >>> found.verdicts
+        (False, True)
+        """
         return selections.above(
-            self._backend, self.payer(), threshold, conditions, epsilon, cutoff, confidence
+            self._backend, self._payer(), threshold, conditions, epsilon, cutoff, confidence
         )
 
     def auction(
         self, column: str, prices: Sequence[Amount], epsilon: Amount, *, confidence: float = 0.95
     ) -> Chosen:
-        """One of the prices, nearly the one that brings most from bids in the column."""
-        return selections.auction(self._backend, self.payer(), column, prices, epsilon, confidence)
+        """One of the prices, nearly the one that brings most from bids in the column.
+
+        Returns the price, its place in the list, and by how much its revenue may fall short of the
+        best with this `confidence`. Raises a QuestionError where the column, a price or the epsilon
+        is wrong, and a BudgetError where a budget does not allow it.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     chosen = database.session().auction("income", [100, 1000], epsilon=1)
+        >>> chosen.value in (100, 1000), chosen.margin > 0
+        (True, True)
+        """
+        return selections.auction(self._backend, self._payer(), column, prices, epsilon, confidence)
 
     def use(
         self,
@@ -183,12 +273,21 @@ class Session:
         """What a mechanism of another package releases, with options by name.
 
         The policy must name it, and the answer says whose it is: that it is private is that
-        package's word. A `key` means what it does for `ask`.
+        package's word. A `key` means what it does for `ask`. Raises a NotAllowedError where the
+        policy does not name it, a QuestionError where the options are wrong, and a BudgetError
+        where a budget does not allow it.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     database.session().use("mean", epsilon=1)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        adomnia.errors.NotAllowedError: the policy does not name the mechanism 'mean'...
         """
         from adomnia.curator.outside_mechanisms import use_mechanism  # noqa: PLC0415 (seldom used)
 
         asked = _asked(epsilon, rho, delta)
-        return use_mechanism(self._backend, self.payer(key), mechanism, asked, options)
+        return use_mechanism(self._backend, self._payer(key), mechanism, asked, options)
 
     def plan(  # noqa: PLR0913 (as above)
         self,
@@ -199,9 +298,20 @@ class Session:
         delta: Amount | None = None,
         margin: float | None = None,
         confidence: float = 0.95,
-        error: str = "rank",
+        error: Error = "rank",
     ) -> QueryPlan:
-        """The error an answer would have, or the epsilon that a margin needs; spends nothing."""
+        """The error an answer would have, or the epsilon that a margin needs; spends nothing.
+
+        Arguments are those of `ask`; or, in the place of a loss, the `margin` that is wanted.
+        Returns what it would cost, by which mechanism, and how far off each column may be. Raises a
+        QuestionError where the statement or a loss is wrong, or no loss gives such a margin.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     planned = database.session().plan("SELECT COUNT(*) AS n FROM people", margin=5)
+        >>> planned.margins["n"] <= 5, planned.mechanism
+        (True, 'laplace')
+        """
         confidence = confidence_of(confidence)
         if self.bind(sql).public:
             return forecast_free(self.bind(sql), confidence)
@@ -220,19 +330,25 @@ class Session:
         )
 
     def remaining(self) -> Mapping[str, Fraction]:
-        """What this analyst can still spend."""
+        """What this analyst can still spend, by currency; the least of all budgets that bind them.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50, privacy="epsilon = 2").open() as database:
+        ...     database.session(epsilon=1).remaining()
+        {'epsilon': Fraction(1, 1)}
+        """
         account = self._backend.journal.account()
-        return least(left(account, self.budgets, self.analyst, self.name))
+        return least(left(account, self._budgets, self.analyst, self.name))
 
     @property
-    def budgets(self) -> Budgets:
+    def _budgets(self) -> Budgets:
         """Every budget that binds this session."""
         return replace(self._backend.budgets(self.analyst), session=self.limit)
 
     def _free(self, question: Question, confidence: float) -> Answer:
         """An answer that no data is needed for; it is in the ledger all the same."""
         table = without_data(question, self._backend.table.attributes)
-        granted = repeated(self._backend.journal, self.analyst, self.name, (), self.budgets)
+        granted = repeated(self._backend.journal, self.analyst, self.name, (), self._budgets)
         return _told(table, confidence, Free(), granted, (NOTHING,))
 
     def _plan(self, sql: str, asked: LossRequest) -> Plan:
@@ -271,7 +387,7 @@ def _told(
 
 
 def _asked(
-    epsilon: Amount | None, rho: Amount | None, delta: Amount | None, error: str = "rank"
+    epsilon: Amount | None, rho: Amount | None, delta: Amount | None, error: Error = "rank"
 ) -> LossRequest:
     if (epsilon is None) == (rho is None):
         raise QuestionError("an answer costs an epsilon or a rho", "for example epsilon = 0.1")

@@ -16,6 +16,14 @@ class Watch:
 
     The stages are `planned`, `paid` and `answered`. How far the engine is through the data is
     not told: it would be about the data.
+
+    >>> from adomnia.testing import town
+    >>> stages = []
+    >>> with town(rows=50).open() as database:
+    ...     session, watch = database.session(), Watch(stages.append)
+    ...     answer = session.ask("SELECT COUNT(*) AS n FROM people", epsilon=1, watch=watch)
+    >>> stages
+    ['planned', 'paid', 'answered']
     """
 
     def __init__(self, tell: Callable[[str], None] | None = None) -> None:
@@ -32,7 +40,7 @@ class Watch:
         return self._interrupts.ended
 
     def stage(self, name: str) -> None:
-        """The question has come this far; refused where it shall end."""
+        """The question has come this far; raises a CancelledError where it shall end."""
         self._interrupts.check()
         self.tell(name)
 
@@ -43,7 +51,7 @@ class Watch:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Statements in the block end when the question is cancelled."""
+        """Statements in the block end when the question is cancelled, by a CancelledError."""
         try:
             with watched(self._interrupts):
                 yield

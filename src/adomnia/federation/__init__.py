@@ -1,1 +1,53 @@
 """Several holders answer one question together here, and none shows its own part."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adomnia.federation.framing import LostError
+    from adomnia.federation.holder import Holder, HolderRules, HolderServer, serve
+    from adomnia.federation.holders_file import HoldersFile, read_holders, read_party, write_secret
+    from adomnia.federation.joint_session import JointSession, open_holders
+    from adomnia.federation.masks import Party, Peer, make_secret, public_key
+
+_MEMBERS = {
+    "framing": "LostError",
+    "holder": "Holder HolderRules HolderServer serve",
+    "holders_file": "HoldersFile read_holders read_party write_secret",
+    "joint_session": "JointSession open_holders",
+    "masks": "Party Peer make_secret public_key",
+}
+"""What each module of the room gives to everybody."""
+
+_HOMES = {name: module for module, names in _MEMBERS.items() for name in names.split()}
+
+__all__ = [
+    "Holder",
+    "HolderRules",
+    "HolderServer",
+    "HoldersFile",
+    "JointSession",
+    "LostError",
+    "Party",
+    "Peer",
+    "make_secret",
+    "open_holders",
+    "public_key",
+    "read_holders",
+    "read_party",
+    "serve",
+    "write_secret",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are loaded when they are first used: they need NumPy."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -25,7 +25,11 @@ SECONDS = 10.0
 
 
 class LostError(MachineryError):
-    """The other end cannot be reached, went away, or takes too long."""
+    """The other end cannot be reached, went away, or takes too long.
+
+    >>> LostError("holder 'north' does not answer").exit_code
+    5
+    """
 
 
 def parse_address(address: str) -> tuple[str, int]:

@@ -53,7 +53,11 @@ LINES = 16
 
 @dataclass(frozen=True)
 class HolderRules:
-    """What a holder insists on: how many take part, and how many of them may be in league."""
+    """What a holder insists on: how many take part, and how many of them may be in league.
+
+    >>> HolderRules(least=3)
+    HolderRules(least=3, colluding=1)
+    """
 
     least: int = 2
     colluding: int = 1
@@ -76,6 +80,14 @@ class Holder:
     """A database that answers together with its peers, to askers whose keys it knows.
 
     An asker's name is that of an analyst of the policy, and pays from that budget too.
+
+    >>> from adomnia.federation import Party, Peer, make_secret, public_key
+    >>> from adomnia.testing import town
+    >>> south, alice = (Peer(name, public_key(make_secret())) for name in ("south", "alice"))
+    >>> with town(rows=20).open() as database:
+    ...     holder = Holder(database, Party("north", make_secret()), [south], [alice])
+    ...     holder.reply({"from": "alice"})
+    {'refused': 'no asker with a known key signed this'}
     """
 
     def __init__(
@@ -110,7 +122,12 @@ class Holder:
         return framing.sign(self.me, asker, answer, context=str(frame["mac"]))
 
     def answer(self, asker: str, message: Mapping[str, Any]) -> dict[str, Any]:
-        """What this holder says to one step of a round."""
+        """What this holder says to one step of a round, by the name of the asker.
+
+        Raises a QuestionError where this is no step, a NotAllowedError where its rules do not allow
+        it, a BudgetError where its budget does not, and a MachineryError where too many rounds are
+        open.
+        """
         steps: dict[str, Callable[[str, str, Mapping[str, Any]], dict[str, Any]]] = {
             "propose": self._propose,
             "pay": self._pay,
@@ -209,7 +226,15 @@ class Holder:
 
 
 class HolderServer(socketserver.ThreadingTCPServer):
-    """A holder at an address; `serve_forever` answers until `shutdown`."""
+    """A holder at an address; `serve_forever` answers until `shutdown`.
+
+    >>> from adomnia.federation import Holder, Party, make_secret, serve
+    >>> from adomnia.testing import town
+    >>> with town(rows=20).open() as database:
+    ...     with serve(Holder(database, Party("north", make_secret()), [], [])) as server:
+    ...         server.port > 0
+    True
+    """
 
     daemon_threads = True
     allow_reuse_address = True
@@ -244,7 +269,18 @@ class HolderServer(socketserver.ThreadingTCPServer):
 
 
 def serve(holder: Holder, address: str = "127.0.0.1:0") -> HolderServer:
-    """A server for this holder, bound but not yet answering; port 0 takes a free one."""
+    """A server for this holder, bound but not yet answering; port 0 takes a free one.
+
+    Its `serve_forever` answers until `shutdown`. Raises a PolicyError where the address is none,
+    and a MachineryError where nobody can be answered there.
+
+    >>> from adomnia.federation import Party, make_secret
+    >>> from adomnia.testing import town
+    >>> with town(rows=20).open() as database:
+    ...     with serve(Holder(database, Party("north", make_secret()), [], [])) as server:
+    ...         server.holder.me.name
+    'north'
+    """
     try:
         return HolderServer(holder, framing.parse_address(address))
     except OSError as error:

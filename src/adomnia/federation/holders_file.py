@@ -38,13 +38,19 @@ HEX = re.compile(r"[0-9a-fA-F]{64}")
 
 @dataclass(frozen=True)
 class HoldersFile:
-    """Those who hold the data, and those who may ask."""
+    """Those who hold the data, and those who may ask.
+
+    >>> from adomnia.federation import Peer, make_secret, public_key
+    >>> north, south = (Peer(n, public_key(make_secret())) for n in ("north", "south"))
+    >>> [peer.name for peer in HoldersFile((north, south), ()).others("north")]
+    ['south']
+    """
 
     holders: tuple[Peer, ...]
     askers: tuple[Peer, ...]
 
     def others(self, name: str) -> list[Peer]:
-        """The holders beside this one, who must be among them."""
+        """The holders beside this one; raises a PolicyError where it is not among them."""
         if name not in {peer.name for peer in self.holders}:
             listed = ", ".join(peer.name for peer in self.holders)
             raise PolicyError(f"{name!r} is not a holder in this file", f"it names {listed}")
@@ -52,7 +58,21 @@ class HoldersFile:
 
 
 def read_holders(file: str | Path) -> HoldersFile:
-    """What a file of holders says; a mistake in it is named."""
+    """What a file of holders says (docs/holders.md).
+
+    Returns who holds the data and who may ask. Raises a PolicyError, which names the mistake, where
+    the file cannot be read, names fewer than two holders, or gives two parties one key.
+
+    >>> import tempfile, pathlib
+    >>> from adomnia.federation import make_secret, public_key
+    >>> part = '[holders.{}]\\nkey = "{}"\\naddress = "127.0.0.1:7001"\\n'
+    >>> text = "".join(part.format(n, public_key(make_secret()).hex()) for n in ("north", "south"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "holders.toml")
+    ...     size = file.write_text(text)
+    ...     [peer.name for peer in read_holders(file).holders]
+    ['north', 'south']
+    """
     try:
         found = tomllib.loads(Path(file).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -87,7 +107,16 @@ def _peer(kind: str, name: str, table: Mapping[str, Any], file: str) -> Peer:
 
 
 def write_secret(file: str | Path) -> str:
-    """Make a secret in a file that only its owner can read; its public key, to be told."""
+    """Make a secret in a file that only its owner can read.
+
+    Returns its public key in hexadecimal signs, to be told to the others. Raises a PolicyError
+    where the file is there already or cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     len(write_secret(f"{folder}/north.key"))
+    64
+    """
     secret = make_secret()
     try:
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -101,7 +130,15 @@ def write_secret(file: str | Path) -> str:
 
 
 def read_party(name: str, file: str | Path) -> Party:
-    """Oneself, with the secret in this file."""
+    """Oneself, with the secret in this file; raises a PolicyError where it holds none.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     key = write_secret(f"{folder}/north.key")
+    ...     me = read_party("north", f"{folder}/north.key")
+    >>> public_key(me.secret).hex() == key
+    True
+    """
     try:
         text = Path(file).read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):

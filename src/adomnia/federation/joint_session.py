@@ -67,6 +67,12 @@ class JointSession:
     """A session with several holders, asked as one.
 
     The policy says what the data looks like; it needs no data.
+
+    >>> from adomnia.testing import joint_session, town
+    >>> with joint_session({"north": town(rows=20), "south": town(rows=30)}) as session:
+    ...     answer = session.ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
+    >>> [note for note in answer.notes if "holders" in note]
+    ['summed over 2 holders: north, south']
     """
 
     me: Party
@@ -88,6 +94,10 @@ class JointSession:
         It is private also from `colluding` holders who put together all that they know. A holder
         that does not answer is left out of the next round, as long as `least` remain; `spent` is
         what one holder paid for all rounds, and the notes say whose rows are in the answer.
+
+        Raises a QuestionError where the statement, the epsilon, `confidence` or `colluding` is
+        wrong or means something else to a holder, a BudgetError or NotAllowedError where a holder
+        refuses, and a MachineryError where too few answer; each says what was spent.
         """
         if not 0.5 <= confidence <= 0.999999:
             raise QuestionError("confidence must be between 0.5 and 0.999999", "for example 0.95")
@@ -112,7 +122,11 @@ class JointSession:
         )
 
     def bind(self, sql: str) -> Question:
-        """The question that a statement asks, by the declared domains."""
+        """The question that a statement asks, by the declared domains; nobody is asked, nothing is
+        spent.
+
+        Raises a QuestionError where the statement cannot be asked.
+        """
         policy = self.policy
         rows = policy.neighbors.rows or 1
         table = Table(policy.table, policy.attributes, policy.unit, rows, read_public(policy))
@@ -156,7 +170,23 @@ def open_holders(
 ) -> JointSession:
     """Several holders, asked as one by an asker whose key they know.
 
-    The policy file declares the domains as the holders do; its source is not opened.
+    Each of the `holders` has a name, a key and an address; `me` has the asker's secret. The policy
+    file declares the domains as the holders do; its source is not opened. At least `least` holders
+    must answer, each within so many `seconds`.
+
+    Returns a session; nobody is called before something is asked. Raises a QuestionError where
+    there are fewer than two or one is named twice, and a PolicyError where two parties have one key
+    or the policy is wrong.
+
+    >>> import tempfile
+    >>> from adomnia.federation import Party, Peer, make_secret, public_key
+    >>> from adomnia.testing import town
+    >>> north, south = (Peer(n, public_key(make_secret()), "127.0.0.1:7001") for n in ("n", "s"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     policy = town(rows=5).write(folder)
+    ...     session = open_holders([north, south], Party("me", make_secret()), policy)
+    >>> len(session.bind("SELECT COUNT(*) AS n FROM people").statistics)
+    1
     """
     listed = tuple(holders)
     if len({peer.name for peer in listed}) != len(listed) or len(listed) < 2:

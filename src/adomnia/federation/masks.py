@@ -25,7 +25,13 @@ BYTES = 32
 
 @dataclass(frozen=True)
 class Peer:
-    """Somebody else: a name, the public key that was agreed on beforehand, and an address."""
+    """Somebody else: a name, the public key that was agreed on beforehand, and an address.
+
+    Raises a PolicyError where the key has not 32 bytes.
+
+    >>> Peer("north", public_key(make_secret()), "127.0.0.1:7001").name
+    'north'
+    """
 
     name: str
     key: bytes
@@ -38,7 +44,13 @@ class Peer:
 
 @dataclass(frozen=True)
 class Party:
-    """Oneself: a name and the secret key, which never leaves and is not printed."""
+    """Oneself: a name and the secret key, which never leaves and is not printed.
+
+    Raises a PolicyError where the secret has not 32 bytes.
+
+    >>> Party("alice", make_secret())
+    Party(name='alice')
+    """
 
     name: str
     secret: bytes = field(repr=False)
@@ -69,14 +81,23 @@ class Round:
 
 
 def make_secret() -> bytes:
-    """A new secret key."""
+    """A new secret key.
+
+    >>> len(make_secret())
+    32
+    """
     from cryptography.hazmat.primitives.asymmetric import x25519  # noqa: PLC0415 (an extra)
 
     return x25519.X25519PrivateKey.generate().private_bytes_raw()
 
 
 def public_key(secret: bytes) -> bytes:
-    """The public key that belongs to a secret one."""
+    """The public key that belongs to a secret one of 32 bytes; others are a ValueError.
+
+    >>> secret = make_secret()
+    >>> public_key(secret) == public_key(secret), len(public_key(secret))
+    (True, 32)
+    """
     from cryptography.hazmat.primitives.asymmetric import x25519  # noqa: PLC0415 (an extra)
 
     return x25519.X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()

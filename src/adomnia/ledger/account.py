@@ -27,7 +27,15 @@ Head = Mapping[str, Any]
 
 @dataclass(slots=True)
 class PaidUse:
-    """What the head of a reservation says, and where its answer is (0 where there is none)."""
+    """What the head of a reservation says, and where its answer is (0 where there is none).
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
+    ...     use = database.account().use(answer.receipt)
+    >>> use.analyst, use.loss.epsilon, use.number
+    ('curator', Fraction(1, 1), 2)
+    """
 
     receipt: str
     number: int
@@ -55,6 +63,13 @@ class Account:
     """What the entries up to `number` add up to.
 
     `add` and `replay` are for the journal that owns it; everyone else has a `snapshot`.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
+    ...     account = database.account()
+    >>> account.count, account.total.epsilon, account.is_answered(answer.receipt)
+    (1, Fraction(1, 1), True)
     """
 
     def __init__(self) -> None:
@@ -161,7 +176,7 @@ class Account:
         return found[1] if found else self._index.uses[receipt].loss
 
     def add(self, entry: Entry) -> None:
-        """Take the next entry in; one that does not follow, or says nonsense, is refused."""
+        """Take the next entry in; one that does not follow, or says nonsense, is a LedgerError."""
         if entry.number != self.number + 1:
             raise LedgerError(f"entry {self.number + 1} is missing")
         if entry.previous != self.digest:

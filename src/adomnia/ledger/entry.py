@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from json.encoder import encode_basestring_ascii as quoted
-from typing import Any
+from typing import Any, Literal, get_args
 from uuid import uuid4
 
 from adomnia.errors import LedgerError
@@ -18,6 +18,7 @@ __all__ = [
     "KINDS",
     "ROOT",
     "Entry",
+    "EntryKind",
     "Record",
     "Row",
     "canonical",
@@ -30,7 +31,8 @@ __all__ = [
     "short",
 ]
 
-KINDS = frozenset({"opened", "reserved", "answered", "repeated", "prior", "budget"})
+EntryKind = Literal["opened", "reserved", "answered", "repeated", "prior", "budget"]
+KINDS: frozenset[EntryKind] = frozenset(get_args(EntryKind))
 """What an entry may be. A kind is never removed and never changes its meaning."""
 
 FORMAT = 2
@@ -52,7 +54,7 @@ class Record:
     only where somebody asks for it.
     """
 
-    kind: str
+    kind: EntryKind
     head: Mapping[str, Any]
     body: Mapping[str, Any] | None = None
 
@@ -62,11 +64,18 @@ class Entry:
     """One line of the journal; the digest covers all before it, the body by its own digest.
 
     `text` is the body as it is stored, and None where there is none or it was not asked for.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
+    ...     entry = database.reservation(answer.receipt)
+    >>> entry.number, entry.kind, entry.head["analyst"]
+    (2, 'reserved', 'curator')
     """
 
     number: int
     moment: int
-    kind: str
+    kind: EntryKind
     head: Mapping[str, Any]
     body_digest: bytes | None
     previous: bytes
@@ -80,7 +89,10 @@ class Entry:
 
     @property
     def body(self) -> Mapping[str, Any]:
-        """What is kept beside the head; an empty object where nothing is."""
+        """What is kept beside the head; an empty object where nothing is.
+
+        Raises a LedgerError where it was not read with the entry, or is no JSON.
+        """
         if self.text is None:
             if self.body_digest is not None:
                 raise LedgerError(f"the body of entry {self.number} was not read")

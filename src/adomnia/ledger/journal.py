@@ -20,7 +20,11 @@ It must not call the journal. It may be called again, where its first answer was
 
 @dataclass(frozen=True)
 class Verification:
-    """What a full reading of the journal found: how many entries, and every problem by name."""
+    """What a full reading of the journal found: how many entries, and every problem by name.
+
+    >>> Verification(3, ("entry 2 is missing",)).ok
+    False
+    """
 
     count: int
     problems: tuple[str, ...]

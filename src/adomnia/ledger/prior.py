@@ -26,7 +26,14 @@ Price = Callable[[Account], Mapping[str, events.Event]]
 
 @dataclass(frozen=True)
 class Registered:
-    """What everything cost before the release, and what it costs since."""
+    """What everything cost before the release, and what it costs since.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     registered = database.add_prior("SELECT COUNT(*) AS n FROM people")
+    >>> registered.before == registered.after, registered.accepted
+    (True, False)
+    """
 
     before: Loss
     after: Loss

@@ -36,7 +36,13 @@ from adomnia.privacy.events import Event, Gaussian, Laplace
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 
-__all__ = ["MarginalPlan", "ReleasedMarginals", "plan", "refuse_records", "release"]
+__all__ = [
+    "MarginalPlan",
+    "ReleasedMarginals",
+    "plan_marginals",
+    "refuse_records",
+    "release_marginals",
+]
 
 MOST_VALUES = 1 << 27
 """The largest microdata: rows times attributes. Noise of a tiny epsilon would ask for more."""
@@ -47,7 +53,14 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True, eq=False)
 class MarginalPlan:
-    """What will be measured, what it costs, and how exact it will be; made of public facts only."""
+    """What will be measured, what it costs, and how exact it will be; made of public facts only.
+
+    >>> from fractions import Fraction
+    >>> from adomnia.marginals import plan_marginals, up_to_ways
+    >>> plan = plan_marginals(up_to_ways(("a", "b"), (2, 2), 2), Loss.pure(Fraction(1)))
+    >>> plan.cells, plan.margins()[0, 1] > plan.deviations[0, 1]
+    (8, True)
+    """
 
     workload: Workload
     neighbors: Neighbors
@@ -77,14 +90,22 @@ class MarginalPlan:
         }
 
     def margins(self, confidence: float = 0.95) -> dict[Subset, float]:
-        """The margin that every unbiased cell of each marginal will have (`margins.md`)."""
+        """The margin that every unbiased cell of each marginal will have, this often
+        (`margins.md`).
+        """
         if confidence not in self._known:
             self._known[confidence] = _widths(self, confidence)
         return self._known[confidence]
 
 
 def refuse_records(plan: MarginalPlan) -> None:
-    """Refuse, before anything is paid, microdata that the noise of their number would fill."""
+    """Refuse, by a QuestionError and before anything is paid, microdata of which most would be
+    noise.
+
+    >>> from fractions import Fraction
+    >>> from adomnia.marginals import plan_marginals, up_to_ways
+    >>> refuse_records(plan_marginals(up_to_ways(("a",), (2,), 1), Loss.pure(Fraction(1))))
+    """
     total = next(block for block in plan.blocks if not block.group.shape)
     noise = 4 * float(total.values[0]) ** 0.5  # hardly ever more
     if noise * len(plan.workload.sizes) > MOST_VALUES:
@@ -101,6 +122,12 @@ class ReleasedMarginals:
     `marginals` are tabulated from `microdata`: whole numbers, none negative, all in agreement.
     `unbiased` tables have the right mean in every cell, the standard `deviations` given, and may
     be negative. `margins` belong to `marginals`, `unbiased_margins` to each unbiased table.
+
+    >>> from fractions import Fraction
+    >>> from adomnia.marginals import plan_marginals, up_to_ways
+    >>> plan = plan_marginals(up_to_ways(("a",), (2,), 1), Loss.pure(Fraction(1)))
+    >>> ReleasedMarginals(plan, 0.95, {}, plan.margins()).microdata is None
+    True
     """
 
     plan: MarginalPlan
@@ -112,13 +139,24 @@ class ReleasedMarginals:
     margins: dict[Subset, NDArray[np.float64]] = field(default_factory=dict)
 
 
-def plan(
+def plan_marginals(
     workload: Workload,
     loss: Loss,
     neighbors: Neighbors | None = None,
     objective: Objective = "mean",
 ) -> MarginalPlan:
-    """The best known measurements for this loss; reads no data and spends nothing."""
+    """The best known measurements for this loss; reads no data and spends nothing.
+
+    The loss is an epsilon or a rho; `neighbors` are unbounded unless told. `objective` is what of
+    the errors shall be small: their mean over the marginals, the sum over the cells, or the
+    largest. Returns the plan, which `release_marginals` takes. Raises a QuestionError where the
+    loss is both, or neither.
+
+    >>> from fractions import Fraction
+    >>> from adomnia.marginals import up_to_ways
+    >>> plan_marginals(up_to_ways(("a", "b"), (2, 3), 2), Loss.concentrated(Fraction(1))).name
+    'gaussian noise on residual'
+    """
     neighbors = neighbors or Neighbors()
     if loss.rho and not loss.epsilon and not loss.delta:
         parts = tuple(residual_parts(workload, "gaussian", objective, total_is_public(neighbors)))
@@ -195,7 +233,7 @@ def _judged(one: MarginalPlan, objective: Objective) -> float:
     return sum(float(part.sum()) for part in values)
 
 
-def release(  # noqa: PLR0913
+def release_marginals(  # noqa: PLR0913
     plan: MarginalPlan,
     tables: Tables,
     bits: Bits = SYSTEM,
@@ -205,7 +243,25 @@ def release(  # noqa: PLR0913
     forbidden: Forbidden | None = None,
     confidence: float = 0.95,
 ) -> ReleasedMarginals:
-    """The tables measured once, and everything that follows from the noisy values."""
+    """The tables measured once, and everything that follows from the noisy values.
+
+    `tables` is called with marginals and gives their exact counts, sealed. `progress` is called
+    with the step's name and how much of it is done; raising in it stops the release. Without
+    `microdata` only unbiased tables are made. `forbidden` cells of a marginal stay empty.
+    `confidence` is how often each margin holds. Nothing is paid here: `Database.release` does that.
+
+    Returns what may be published. Raises what `tables` or `progress` raises.
+
+    >>> from fractions import Fraction
+    >>> import numpy as np
+    >>> from adomnia.marginals import plan_marginals, up_to_ways
+    >>> from adomnia.schema.sealed import Sealed
+    >>> plan = plan_marginals(up_to_ways(("a",), (2,), 1), Loss.pure(Fraction(100)))
+    >>> counts = {(): Sealed(np.array(50)), (0,): Sealed(np.array([20, 30]))}
+    >>> found = release_marginals(plan, lambda wanted: {one: counts[one] for one in wanted})
+    >>> found.marginals[0,].tolist()
+    [20, 30]
+    """
     say = progress or (lambda _step, _done: None)
     say("measure", 0.0)
     measured = take(plan.strategy, tables, bits, lambda done: say("measure", done))

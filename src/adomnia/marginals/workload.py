@@ -18,7 +18,15 @@ Subset = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Workload:
-    """Attributes with their numbers of values, and the marginals wanted of them."""
+    """Attributes with their numbers of values, and the marginals wanted of them.
+
+    Raises a QuestionError where a marginal is asked for twice, or of attributes that are not there,
+    or where all have more cells than fit.
+
+    >>> workload = Workload(("sex", "age"), (2, 10), ((0,), (0, 1)))
+    >>> workload.total_cells, workload.shape((0, 1))
+    (22, (2, 10))
+    """
 
     names: tuple[str, ...]
     sizes: tuple[int, ...]
@@ -59,7 +67,11 @@ class Workload:
 
 
 def downward_closure(subsets: Iterable[Subset]) -> tuple[Subset, ...]:
-    """Every subset of a wanted marginal, the empty one included, smallest first."""
+    """Every subset of a wanted marginal, the empty one included, smallest first.
+
+    >>> downward_closure([(0, 1)])
+    ((), (0,), (1,), (0, 1))
+    """
     found = {
         part for subset in set(subsets) for size in range(len(subset) + 1)
         for part in combinations(subset, size)
@@ -68,7 +80,13 @@ def downward_closure(subsets: Iterable[Subset]) -> tuple[Subset, ...]:
 
 
 def up_to_ways(names: tuple[str, ...], sizes: tuple[int, ...], ways: int) -> Workload:
-    """All marginals of one to `ways` attributes; refused where their cells would not fit."""
+    """All marginals of one to `ways` attributes, with these names and numbers of values.
+
+    Raises a QuestionError where `ways` is below one, or the cells of all would not fit.
+
+    >>> up_to_ways(("sex", "age"), (2, 10), 2).marginals
+    ((0,), (1,), (0, 1))
+    """
     if ways < 1:
         raise QuestionError("marginals have at least one way", hint="for example ways = 2")
     ways = min(ways, len(names))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ __all__ = ["PCA"]
 
 SPLIT = {"rows": 1, "moments": 6, "pairs": 13}
 Method = Literal["grids", "sides", "products", "moments"]
-METHODS: tuple[Method, ...] = ("grids", "sides", "products", "moments")
+METHODS: tuple[Method, ...] = get_args(Method)
 LEAST = 1e-9
 
 
@@ -75,7 +75,7 @@ class PCA(Unsupervised):
         self.split = split
 
     def check_parameters(self) -> None:
-        """Refuse a method that is not known."""
+        """Refuse, by a QuestionError, a method that is not known."""
         if self.method is not None and self.method not in METHODS:
             raise QuestionError("this method is not known", "known are: " + ", ".join(METHODS))
 
@@ -88,7 +88,11 @@ class PCA(Unsupervised):
         return 3
 
     def learn(self, fit: Fitting) -> None:
-        """Ask for covariances, and keep their leading eigenvectors."""
+        """Ask for covariances, and keep their leading eigenvectors.
+
+        Raises a QuestionError where there are fewer features than components, or the split leaves
+        nothing for them.
+        """
         bounds = bounds_of(fit.session, fit.features)
         if not isinstance(self.n_components, int) or not 1 <= self.n_components <= len(bounds):
             raise QuestionError(

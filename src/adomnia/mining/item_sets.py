@@ -69,7 +69,7 @@ class FrequentItemSets(Unsupervised):
         self.split = split
 
     def check_parameters(self) -> None:
-        """Refuse lengths, bins and shares with which nothing can be counted."""
+        """Refuse, by a QuestionError, lengths, bins and shares that count nothing."""
         check_whole("max_length", self.max_length, 1)
         check_whole("bins", self.bins, 2)
         if not 0 < self.min_support <= 1 or not 0.5 <= self.confidence < 1:

@@ -66,7 +66,7 @@ class KMeans(Unsupervised):
         self.random_state = random_state
 
     def check_parameters(self) -> None:
-        """Refuse numbers of clusters and steps that are none."""
+        """Refuse, by a QuestionError, numbers of clusters and steps that are none."""
         if not isinstance(self.n_clusters, int) or self.n_clusters < 1:
             raise QuestionError("n_clusters must be a whole number above zero")
         if self.steps is not None and (not isinstance(self.steps, int) or self.steps < 0):
@@ -81,7 +81,10 @@ class KMeans(Unsupervised):
         return 2 + (self.steps or 1)
 
     def learn(self, fit: Fitting) -> None:
-        """Find centers among the features' positions; they are kept in the features' own units."""
+        """Find centers among the features' positions; they are kept in the features' own units.
+
+        Raises a QuestionError where there are fewer different rows than clusters.
+        """
         bounds = bounds_of(fit.session, fit.features)
         if self.n_clusters > cells_of(bounds, self.n_clusters):
             raise QuestionError(

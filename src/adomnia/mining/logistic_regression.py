@@ -70,7 +70,7 @@ class LogisticRegression(TableClassifier):
         self.seed = seed
 
     def check_parameters(self) -> None:
-        """Refuse a penalty, bins or a seed that no model can have."""
+        """Refuse, by a QuestionError, a penalty, bins or a seed that no model can have."""
         super().check_parameters()
         if not isinstance(self.penalty, int | float) or not 0 <= self.penalty < np.inf:
             raise QuestionError("penalty must be a number that is not negative")

@@ -103,7 +103,11 @@ class Perceptron(Classifier):
         return 1 + self.steps
 
     def learn(self, fit: Fitting, classes: TargetClasses) -> None:
-        """Ask for the start and the steps; the border is the mean of those of the later half."""
+        """Ask for the start and the steps; the border is the mean of those of the later half.
+
+        Raises a QuestionError where the target has not two classes, or the start no part of the
+        budget.
+        """
         if len(classes.values) != 2:
             raise QuestionError(
                 f"a perceptron tells two classes apart, {classes.name!r} has {len(classes.values)}",

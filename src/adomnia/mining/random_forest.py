@@ -61,7 +61,7 @@ class RandomForest(Classifier):
         self.seed = seed
 
     def check_parameters(self) -> None:
-        """Refuse numbers, depths, bins and seeds that no forest can have."""
+        """Refuse, by a QuestionError, numbers, depths, bins and seeds of no forest."""
         check_whole("max_depth", self.max_depth, 0)
         check_whole("bins", self.bins, 2)
         check_whole("seed", self.seed, 0)
@@ -79,7 +79,10 @@ class RandomForest(Classifier):
         return 1 + (self.n_estimators or MOST_TREES)
 
     def learn(self, fit: Fitting, classes: TargetClasses) -> None:
-        """Draw the trees and ask how many rows of each class lie in their leaves."""
+        """Draw the trees and ask how many rows of each class lie in their leaves.
+
+        Raises a QuestionError where the split leaves nothing for the trees.
+        """
         axes = axes_of(fit.session, fit.features, self.bins, self.cuts)
         if not self.split_["trees"]:
             raise QuestionError("the trees need a part of the budget", "give trees a weight")

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal, get_args
 
 from adomnia.policy.sections import AuditSection
 from adomnia.policy.toml_reader import Reader
 
-__all__ = ["Audit", "audit_section"]
+__all__ = ["Audit", "Gate", "audit_section"]
+
+Gate = Literal["refuse", "warn"]
+"""What is done where a release would disclose too much."""
 
 _CIRCUMSTANCES = (
     *("independent", "exact", "influence", "several_rows", "repeated"),
@@ -37,7 +40,7 @@ class Audit:
     kj: float = 3.0
     kcp: float = 0.7
     disclosures: int | None = None
-    gate: str = "refuse"
+    gate: Gate = "refuse"
     amber: float = 0.05
     red: float = 0.2
     circumstances: Mapping[str, Any] = field(default_factory=dict)
@@ -71,7 +74,7 @@ def audit_section(reader: Reader) -> Audit:
         told["disclosures"] = most
     if part.gate is not None:
         told["gate"] = part.gate
-        if part.gate not in ("refuse", "warn"):
+        if part.gate not in get_args(Gate):
             reader.fail("gate must be refuse or warn", "", ("audit", "gate"))
     facts = {name: getattr(part, name) for name in _CIRCUMSTANCES}
     known = {name: fact for name, fact in facts.items() if fact is not None}

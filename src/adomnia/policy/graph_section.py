@@ -9,7 +9,7 @@ from typing import Any
 
 from adomnia.policy.sections import GraphSection
 from adomnia.policy.toml_reader import Reader
-from adomnia.privacy.graphs import GRAPH_RELATIONS
+from adomnia.privacy.graphs import GRAPH_RELATIONS, GraphRelation
 from adomnia.schema.domain import Categories
 
 __all__ = ["GraphSource", "graph_source"]
@@ -29,7 +29,7 @@ class GraphSource:
     nodes: str | None = None
     ids: tuple[int, int] | None = None
     directed: bool = False
-    neighbors: str = "edge"
+    neighbors: GraphRelation = "edge"
     degree_bound: int | None = None
     public_nodes: bool = True
     source: Column = 0

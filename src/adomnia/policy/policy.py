@@ -63,7 +63,14 @@ class PriorSource:
 
 @dataclass(frozen=True)
 class Policy:
-    """What a curator declared."""
+    """What a curator declared.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50, privacy="epsilon = 2").open() as database:
+    ...     policy = database.policy
+    >>> policy.table, policy.budget.epsilon, policy.neighbors.relation
+    ('people', Fraction(2, 1), 'unbounded')
+    """
 
     file: Path
     source: str = field(repr=False)  # an address may hold a password

@@ -13,7 +13,7 @@ from math import isqrt
 from adomnia.errors import QuestionError
 from adomnia.privacy.contribution import Clamped, Contribution, Tally
 from adomnia.privacy.loss import Amount, exact
-from adomnia.privacy.neighbors import Neighbors
+from adomnia.privacy.neighbors import Neighbors, Relation
 from adomnia.privacy.sensitivity import Sensitivity, Setting, sensitivity
 
 __all__ = [
@@ -77,7 +77,9 @@ def free_lunch_sensitivity(
     return Sensitivity(l1, l2, exact, f"any two tables of {kept} to {most} rows")
 
 
-def _several(contribution: Contribution, setting: Setting, relation: str, rows: int) -> Sensitivity:
+def _several(
+    contribution: Contribution, setting: Setting, relation: Relation, rows: int
+) -> Sensitivity:
     """The sensitivity to so many rows at once."""
     if not rows:
         return Sensitivity(Fraction(0), Fraction(0), True, "")

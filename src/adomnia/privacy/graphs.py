@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, isqrt
+from typing import Literal, get_args
 
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.limits import MAX_DEGREE_BOUND
@@ -33,13 +34,15 @@ from adomnia.schema.graph import GraphSchema
 __all__ = [
     "BASE_SHARE",
     "GRAPH_RELATIONS",
+    "GraphRelation",
     "GraphTerms",
     "graph_event",
     "graph_sensitivity",
     "is_rung",
 ]
 
-GRAPH_RELATIONS = ("edge", "node")
+GraphRelation = Literal["edge", "node"]
+GRAPH_RELATIONS: tuple[GraphRelation, ...] = get_args(GraphRelation)
 BASE_SHARE = Fraction(1, 5)
 """The part of epsilon that buys the margin of an answer whose noise depends on the graph."""
 SMALLEST = Fraction(1, 1000)
@@ -50,7 +53,7 @@ SMALLEST = Fraction(1, 1000)
 class GraphTerms:
     """What is promised for one question: the relation, the loss, and a public bound of degrees."""
 
-    neighbors: str
+    neighbors: GraphRelation
     epsilon: Fraction | None = None
     rho: Fraction | None = None
     degree_bound: int | None = None
@@ -70,13 +73,16 @@ def _check_bound(bound: int | None) -> None:
         raise PolicyError(f"degree_bound is a whole number from 1 to {MAX_DEGREE_BOUND}")
 
 
-def is_rung(question: GraphQuestion, neighbors: str) -> bool:
+def is_rung(question: GraphQuestion, neighbors: GraphRelation) -> bool:
     """Whether the answer is drawn from a ladder, its noise depending on the graph (`ladder.md`)."""
     return isinstance(question, Triangles) or (isinstance(question, Stars) and neighbors == "edge")
 
 
 def graph_sensitivity(
-    question: GraphQuestion, schema: GraphSchema, neighbors: str, degree_bound: int | None = None
+    question: GraphQuestion,
+    schema: GraphSchema,
+    neighbors: GraphRelation,
+    degree_bound: int | None = None,
 ) -> Sensitivity:
     """How far the answer differs between neighbours (`graphs.md`).
 

@@ -74,6 +74,11 @@ class Loss:
 
     `epsilon` sums the pure losses, `squares` their squares (a pure loss of e is e^2/2-zCDP),
     `rho` sums the zCDP losses and `delta` the probabilities of failure.
+
+    >>> from fractions import Fraction
+    >>> both = Loss.pure(Fraction(1)) + Loss.pure(Fraction(1, 2))
+    >>> both.amounts
+    {'epsilon': Fraction(3, 2)}
     """
 
     epsilon: Fraction = ZERO

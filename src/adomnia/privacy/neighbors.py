@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
-__all__ = ["RELATIONS", "Neighbors", "UnitBounds"]
+__all__ = ["RELATIONS", "Neighbors", "Relation", "UnitBounds"]
 
-RELATIONS = ("unbounded", "bounded", "attribute", "bit", "free-lunch")
+Relation = Literal["unbounded", "bounded", "attribute", "bit", "free-lunch"]
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Neighbors:
     in one of them. Without `rows` these two say nothing.
     """
 
-    relation: str = "unbounded"
+    relation: Relation = "unbounded"
     rows: int | None = None
     group: int = 1
     most: int | None = None

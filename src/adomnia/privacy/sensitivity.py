@@ -24,7 +24,7 @@ from adomnia.privacy.contribution import (
     Setting,
     Tally,
 )
-from adomnia.privacy.neighbors import Neighbors, UnitBounds
+from adomnia.privacy.neighbors import Neighbors, Relation, UnitBounds
 from adomnia.privacy.tightness import is_reached
 from adomnia.queries.expression import Column, columns
 from adomnia.queries.grouping import public_cells
@@ -67,7 +67,7 @@ def sensitivity(contribution: Contribution, setting: Setting, neighbors: Neighbo
 def _any_two(contribution: Contribution, setting: Setting, most: int) -> Sensitivity:
     """Between any two tables of at most so many rows: each changed, or each new
     (`free_lunch.md`)."""
-    names = ("bounded", "unbounded")
+    names: tuple[Relation, ...] = ("bounded", "unbounded")
     ways = [sensitivity(contribution, setting, Neighbors(name, group=most)) for name in names]
     l1, l2 = max(way.l1 for way in ways), max(way.l2_squared for way in ways)
     far = any(way.exact and (way.l1, way.l2_squared) == (l1, l2) for way in ways)
@@ -136,7 +136,7 @@ def _most(tally: Tally) -> int:
 # A row that changes in its cell
 
 
-def _changes(contribution: Contribution, setting: Setting, relation: str) -> _Size:
+def _changes(contribution: Contribution, setting: Setting, relation: Relation) -> _Size:
     if isinstance(contribution, Tally):
         turned = _turned(contribution, setting, relation)
         return turned, turned
@@ -153,7 +153,7 @@ def _changes(contribution: Contribution, setting: Setting, relation: str) -> _Si
     return 2, 2
 
 
-def _turned(tally: Tally, setting: Setting, relation: str) -> int:
+def _turned(tally: Tally, setting: Setting, relation: Relation) -> int:
     """In how many conditions a row can differ from another.
 
     Only the number of all rows is never moved. Everything else moves by at least 1.
@@ -188,7 +188,7 @@ def _read_together(tally: Tally, setting: Setting) -> int:
     return max(readers, default=0)
 
 
-def _apart(clamped: Clamped, setting: Setting, relation: str) -> int:
+def _apart(clamped: Clamped, setting: Setting, relation: Relation) -> int:
     """How far what a row adds can move."""
     low, high, where = clamped.low, clamped.high, setting.where
     width = high - low

@@ -101,7 +101,14 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of one private table."""
+    """What is asked of one private table.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     question = database.bind("SELECT sex FROM people GROUP BY sex")
+    >>> question.public, [output.name for output in question.outputs]
+    (True, ['sex'])
+    """
 
     table: str
     where: Expr | None

@@ -1,1 +1,68 @@
 """A curator judges data, releases and the promise itself, with every attack at hand."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adomnia.review.attacks import (
+        Sums,
+        attack_averaging,
+        attack_made_up,
+        attack_prior,
+        attack_sums,
+        attack_tracker,
+        planned_repeats,
+    )
+    from adomnia.review.audit_report import COLOURS, AuditReport, judge
+    from adomnia.review.disclosures import Roles, count_disclosures, disclosures_of
+    from adomnia.review.draft import Draft, DraftColumn, Wish, confirmed, draft_policy
+    from adomnia.review.gate import ReleaseCheck, check_release, gate_of
+
+_MEMBERS = {
+    "attacks": "Sums attack_averaging attack_made_up attack_prior attack_sums attack_tracker "
+    "planned_repeats",
+    "audit_report": "COLOURS AuditReport judge",
+    "disclosures": "Roles count_disclosures disclosures_of",
+    "draft": "Draft DraftColumn Wish confirmed draft_policy",
+    "gate": "ReleaseCheck check_release gate_of",
+}
+"""What each module of the room gives to everybody."""
+
+_HOMES = {name: module for module, names in _MEMBERS.items() for name in names.split()}
+
+__all__ = [
+    "COLOURS",
+    "AuditReport",
+    "Draft",
+    "DraftColumn",
+    "ReleaseCheck",
+    "Roles",
+    "Sums",
+    "Wish",
+    "attack_averaging",
+    "attack_made_up",
+    "attack_prior",
+    "attack_sums",
+    "attack_tracker",
+    "check_release",
+    "confirmed",
+    "count_disclosures",
+    "disclosures_of",
+    "draft_policy",
+    "gate_of",
+    "judge",
+    "planned_repeats",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are loaded when they are first used: some need SciPy or Arrow."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -41,7 +41,11 @@ MOST_REPEATS = 100_000
 class Sums:
     """How many people are asked about, and how: each question costs `epsilon`.
 
-    Without `questions` as many as 8 a person, or until the budget ends.
+    Without `questions` as many as 8 a person, or until the budget ends. Raises a QuestionError
+    where these are too many people.
+
+    >>> Sums(epsilon=1, people=16).questions is None
+    True
     """
 
     epsilon: Amount = "0.1"
@@ -56,7 +60,18 @@ class Sums:
 
 
 def attack_made_up(policy: Policy, sums: Sums) -> Finding:
-    """Rebuild the secrets of made-up people who are under the same promise."""
+    """Rebuild the secrets of made-up people who are under the same promise.
+
+    Returns the share of the secrets that came out right, with what was spent; the budget is whole,
+    as if nothing had been spent, and nothing real is spent. Raises a QuestionError where the
+    epsilon is none.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=20, privacy="epsilon = 2").open() as database:
+    ...     finding = attack_made_up(database.policy, Sums(epsilon=1, people=8, questions=4))
+    >>> finding.attack, 0 <= finding.success.value <= 1
+    ('reconstruct', True)
+    """
     import numpy as np  # noqa: PLC0415 (with SciPy below)
 
     from adomnia.audit.reconstruction.subset_sums import balanced_secret  # noqa: PLC0415 (SciPy)
@@ -76,7 +91,20 @@ def attack_sums(
     column: str | None = None,
     analyst: str | None = None,
 ) -> Finding:
-    """Rebuild who fulfils a condition, from counts among people that a column names."""
+    """Rebuild who fulfils a condition, from counts among people that a column names.
+
+    `target` is the condition in SQL, `column` the one that names each person (the policy's unit
+    without it); questions are asked, and paid, by an `analyst`, or the curator. Returns the share
+    that came out right, with what was spent. Raises a QuestionError where nothing names people, or
+    the SQL is wrong.
+
+    >>> from adomnia.testing import World, number
+    >>> domains = {"id": number(0, 7), "old": number(0, 1)}
+    >>> with World({"id": range(8), "old": [0, 1] * 4}, domains).open() as database:
+    ...     finding = attack_sums(database, Sums(epsilon=1, questions=4), "old = 1", "id")
+    >>> finding.details["spent"]
+    '4'
+    """
     name = column or database.policy.unit or ""
     if not name:
         hint = "for example --people person_id; without --target a made-up table is attacked"
@@ -116,6 +144,16 @@ def attack_averaging(  # noqa: PLR0913 (what may be said is said by name)
     """Ask one count until the budget ends and round the mean.
 
     Each time it is put in other words, so that it is not answered from memory; if `same`, not.
+
+    The count is of those who meet the `condition`, in SQL; it is asked `repeats` times, or as often
+    as its noise needs. `progress` is called with 1 before each question. Returns the probability
+    that the rounded mean is right. Raises a QuestionError where the SQL or the epsilon is wrong.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50, privacy="epsilon = 3").open() as database:
+    ...     finding = attack_averaging(database, "age > 40", epsilon=1)
+    >>> finding.attack, 0 <= finding.success.value <= 1
+    ('averaging', True)
     """
     from adomnia.audit.reconstruction.attacks import Averaging, CountOracle  # noqa: PLC0415 (slow)
 
@@ -128,7 +166,13 @@ def attack_averaging(  # noqa: PLR0913 (what may be said is said by name)
 
 
 def planned_repeats(epsilon: Amount, repeats: int | None = None) -> int:
-    """How often one count is asked: as told, else as often as its noise needs."""
+    """How often one count is asked: as told, else as often as its noise needs.
+
+    Raises a QuestionError where the epsilon is none.
+
+    >>> planned_repeats("0.5", 10), planned_repeats(100)
+    (10, 1)
+    """
     from adomnia.audit.reconstruction.averaging import repeats_needed  # noqa: PLC0415 (slow)
 
     return repeats or min(MOST_REPEATS, repeats_needed(float(exact(epsilon))))
@@ -144,7 +188,18 @@ def attack_tracker(  # noqa: PLR0913 (what may be said is said by name)
     analyst: str | None = None,
     time_limit: float = 60.0,
 ) -> Finding:
-    """Count people through sets that hold many others; scored with the true counts."""
+    """Count people through sets that hold many others; scored with the true counts.
+
+    `targets` and `trackers` are conditions in SQL; an answer is taken to be off by `slack` at most.
+    Returns the share of the targets whose count came out right. Raises a QuestionError where the
+    SQL or the epsilon is wrong.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     finding = attack_tracker(database, ["age = 40"], ["sex = 'F'"], epsilon=1)
+    >>> finding.attack
+    'tracker'
+    """
     from adomnia.audit.reconstruction.attacks import CountOracle, Tracker  # noqa: PLC0415 (slow)
 
     truth = exact_counts(database, [*targets, *trackers])[: len(targets)]
@@ -155,7 +210,15 @@ def attack_tracker(  # noqa: PLR0913 (what may be said is said by name)
 def attack_prior(database: PrivateDatabase, **options: Any) -> Finding:
     """Rebuild tables from what the ledger says was released exactly; no data is read.
 
-    The options are those of `PriorLeak`.
+    The options are those of `PriorLeak`. Returns the share of the cells that came out exactly.
+    Raises a QuestionError where nothing was released exactly, or an option is wrong.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     made = database.add_prior("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex")
+    ...     finding = attack_prior(database, epsilon=1.0, trials=5)
+    >>> finding.attack
+    'prior-leak'
     """
     from adomnia.audit.exact_releases.attacks import (  # noqa: PLC0415 (needs SciPy)
         ExactReleases,

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal, get_args
 
 from adomnia.audit.finding import Finding
 from adomnia.policy.policy import Audit, Policy
 
-__all__ = ["COLOURS", "AuditReport", "judge"]
+__all__ = ["COLOURS", "AuditReport", "Colour", "judge"]
 
-COLOURS = ("green", "amber", "red")
+Colour = Literal["green", "amber", "red"]
+COLOURS: tuple[Colour, ...] = get_args(Colour)
 """From harmless to alarming."""
 
-_VERDICTS = {
+_VERDICTS: dict[str, Colour] = {
     "violated": "red",
     "out of reach": "amber",
     "not refuted": "green",
@@ -25,7 +26,7 @@ _VERDICTS = {
 }
 
 
-def judge(finding: Finding, audit: Audit) -> str:
+def judge(finding: Finding, audit: Audit) -> Colour:
     """Green, amber or red.
 
     A verdict has its own colour, and so have disclosures and cells that are given away: one is
@@ -33,6 +34,13 @@ def judge(finding: Finding, audit: Audit) -> str:
     attacker gets above somebody who saw nothing; where that may be luck, because the interval
     reaches down to knowing nothing, it is one colour milder. What was not scored is amber, and so
     is a file in which anybody is alone.
+
+    >>> from adomnia.audit import Finding, Rate
+    >>> from adomnia.policy.policy import Audit
+    >>> sure = Rate(1.0, 0.9, 1.0)
+    >>> finding = Finding("tracker", "All came out.", "all", sure, 0.5, False, "", "add noise")
+    >>> judge(finding, Audit())
+    'red'
     """
     verdict = finding.details.get("verdict")
     if verdict in _VERDICTS:
@@ -50,7 +58,7 @@ def judge(finding: Finding, audit: Audit) -> str:
     return COLOURS[max(int(alone), place - doubtful)]
 
 
-def _counted(many: float, allowed: int | None) -> str:
+def _counted(many: float, allowed: int | None) -> Colour:
     if allowed is not None and many > allowed:
         return "red"
     return "amber" if many else "green"
@@ -61,6 +69,12 @@ class AuditReport:
     """A policy, what was found about it, and what was not looked at (its name, and why).
 
     `spent` is what its ledger has paid out, and `released` how many exact releases it knows.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     report = AuditReport(database.policy, (), skipped=(("the microdata file", "no file"),))
+    >>> report.verdict(), report.to_json()["skipped"][0]["why"]
+    ('green', 'no file')
     """
 
     policy: Policy
@@ -70,11 +84,11 @@ class AuditReport:
     spent: str = "0"
     released: int = 0
 
-    def colours(self) -> list[str]:
+    def colours(self) -> list[Colour]:
         """The colour of each finding, by the policy's thresholds."""
         return [judge(one, self.policy.audit) for one in self.findings]
 
-    def verdict(self) -> str:
+    def verdict(self) -> Colour:
         """The worst colour."""
         return max(self.colours(), key=COLOURS.index, default="green")
 

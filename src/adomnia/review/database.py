@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from adomnia.curator import database as curator
 from adomnia.curator.releases.release import ReleasePlan
@@ -17,7 +17,7 @@ from adomnia.policy.policy import Policy
 from adomnia.privacy.loss import Amount
 
 if TYPE_CHECKING:
-    from adomnia.audit.disclosure.disclosure import DisclosureReport
+    from adomnia.audit.disclosure.disclosure_report import DisclosureReport
     from adomnia.audit.finding import Finding
     from adomnia.review.audit_report import AuditReport
     from adomnia.review.gate import ReleaseCheck
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Database", "open_database"]
 
 Progress = Callable[[float], None]
+AskingAttack = Literal["reconstruct", "averaging", "tracker", "prior"]
+"""The attacks that ask a database."""
 
 
 class Database(curator.PrivateDatabase):
@@ -32,6 +34,12 @@ class Database(curator.PrivateDatabase):
 
     Close it, or use it in a `with` statement. `audit`, `check_release`, `disclosures` and
     `attack` look at exact data: what they return is for the curator, not for publication.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50, privacy="epsilon = 2").open() as database:
+    ...     answer = database.session().ask("SELECT AVG(age) AS mean FROM people", epsilon=1)
+    ...     database.budget()["data"]["spent"]
+    '1'
     """
 
     def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
@@ -59,6 +67,12 @@ class Database(curator.PrivateDatabase):
         Returns the findings with their colours and the verdict; what could not be looked at is
         listed with the reason. Raises a QuestionError where `public`, `sensitive` or `microdata`
         are wrong.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50, privacy="epsilon = 0.5").open() as database:
+        ...     report = database.audit(public=["sex", "region"], sensitive="income", time_limit=1)
+        >>> report.verdict() in ("green", "amber", "red"), len(report.findings) > 0
+        (True, True)
         """
         from adomnia.review.audit import AuditCase, examine  # noqa: PLC0415 (slow to import)
 
@@ -72,6 +86,13 @@ class Database(curator.PrivateDatabase):
         `planned` comes from `plan_release`. Returns how many disclosures are expected, which, and
         how many the policy allows; `enforce()` of it raises where that is too many. Raises a
         QuestionError where [audit] of the policy does not say what is public and sensitive.
+
+        >>> from adomnia.testing import town
+        >>> audit = '[audit]\\npublic = ["sex"]\\nsensitive = "region"'
+        >>> with town(rows=50, more=audit).open() as database:
+        ...     checked = database.check_release(database.plan_release(ways=2, epsilon="0.01"))
+        >>> checked.tables > 0, checked.passed
+        (True, True)
         """
         from adomnia.review.gate import check_release  # noqa: PLC0415 (slow to import)
 
@@ -90,6 +111,12 @@ class Database(curator.PrivateDatabase):
         Attributes as in `audit`; `terms` are fields of `adomnia.audit.Terms`, such as `tau`, `kj`,
         `kcp`, `names`. Returns the number of disclosures and the error of the tables at each
         epsilon. Raises a QuestionError where an attribute is not declared.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     report = database.disclosures(public=["sex", "age"], sensitive="region")
+        >>> list(report.readings)
+        ['pair', 'all']
         """
         from adomnia.review import disclosures as review  # noqa: PLC0415 (slow to import)
 
@@ -98,7 +125,7 @@ class Database(curator.PrivateDatabase):
         given = review.terms_of(self.policy.audit, neighbors, **{"reading": "both", **terms})
         return review.disclosures_of(self, roles, epsilons, given)
 
-    def attack(self, name: str, *, spend: bool = False, **options: Any) -> Finding:
+    def attack(self, name: AskingAttack, *, spend: bool = False, **options: Any) -> Finding:
         """Run one attack that asks: `reconstruct`, `averaging`, `tracker` or `prior`.
 
         It asks a copy of the ledger, which spends nothing; if `spend`, this database itself.
@@ -108,9 +135,15 @@ class Database(curator.PrivateDatabase):
 
         Returns what was learned, against knowing nothing. Raises a QuestionError where an option
         or the SQL is wrong. Attacks on files need no database: `adomnia.audit.attack_named`.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50, privacy="epsilon = 2").open() as database:
+        ...     finding = database.attack("averaging", condition="age > 40", epsilon=1)
+        ...     finding.attack, database.budget()["data"]["spent"]
+        ('averaging', '0')
         """
-        if name not in _ASKING:
-            hint = "there are: " + ", ".join(_ASKING)
+        if name not in get_args(AskingAttack):
+            hint = "there are: " + ", ".join(get_args(AskingAttack))
             raise QuestionError(f"no attack {name[:60]!r} asks a database", hint)
         if spend:
             return _ASKING[name](self, options)
@@ -122,6 +155,13 @@ class Database(curator.PrivateDatabase):
         """The same data and promise on a copy of the ledger, to be asked in the place of this.
 
         What is spent there, nobody has spent; the copy is gone when the block ends.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     with database.rehearsal() as copy:
+        ...         answer = copy.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
+        ...     database.budget()["data"]["spent"]
+        '0'
         """
         from adomnia.review.rehearsal import rehearsal  # noqa: PLC0415 (only needed here)
 
@@ -156,13 +196,13 @@ def _prior(database: curator.PrivateDatabase, options: dict[str, Any]) -> Findin
     return attack_prior(database, **options)
 
 
-_ASKING: dict[str, Callable[[curator.PrivateDatabase, dict[str, Any]], Finding]] = {
+_ASKING: dict[AskingAttack, Callable[[curator.PrivateDatabase, dict[str, Any]], Finding]] = {
     "reconstruct": _reconstruct,
     "averaging": _averaging,
     "tracker": _tracker,
     "prior": _prior,
 }
-"""The attacks that ask a database, by name."""
+"""How each is put to a database."""
 
 
 def open_database(

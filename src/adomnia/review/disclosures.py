@@ -15,7 +15,11 @@ from adomnia.privacy.loss import Amount
 from adomnia.review.exact_columns import own_columns
 
 if TYPE_CHECKING:
-    from adomnia.audit.disclosure.disclosure import DisclosureReport, DisclosureTerms
+    from adomnia.audit.disclosure.disclosure_report import (
+        DisclosureReport,
+        DisclosureTerms,
+        TableNeighbors,
+    )
 
 __all__ = ["Roles", "count_disclosures", "disclosures_of", "relation", "terms_of"]
 
@@ -24,14 +28,18 @@ EPSILONS = ("2", "1", "0.5", "0.1", "0.01")
 
 @dataclass(frozen=True)
 class Roles:
-    """Which attributes somebody may know of a person, and which should not be learned."""
+    """Which attributes somebody may know of a person, and which should not be learned.
+
+    >>> Roles(("sex", "age"), "income").names
+    ('sex', 'age', 'income')
+    """
 
     public: tuple[str, ...]
     sensitive: str
 
     @classmethod
     def of(cls, public: Sequence[str], sensitive: str | None, audit: Audit) -> Roles:
-        """As told, else as the policy says; refused where they make no table."""
+        """As told, else as the policy says; raises a QuestionError where they make no table."""
         known, secret = tuple(public) or audit.public, sensitive or audit.sensitive
         if not known or not secret:
             raise QuestionError(
@@ -50,25 +58,39 @@ class Roles:
         return (*self.public, self.sensitive)
 
 
-def relation(policy: Policy) -> str:
+def relation(policy: Policy) -> TableNeighbors:
     """The neighbours of the paper that a policy's come nearest to."""
     return "unbounded" if policy.neighbors.relation == "unbounded" else "bounded"
 
 
-def terms_of(audit: Audit, neighbors: str, **given: Any) -> DisclosureTerms:
+def terms_of(audit: Audit, neighbors: TableNeighbors, **given: Any) -> DisclosureTerms:
     """What counts as a disclosure: as given, else as the policy says."""
-    from adomnia.audit.disclosure.disclosure import DisclosureTerms  # noqa: PLC0415 (slow to import)
+    from adomnia.audit.disclosure.disclosure_report import DisclosureTerms  # noqa: PLC0415 (slow to import)
 
     limits = {name: given.pop(name, None) for name in ("tau", "kj", "kcp")}
     chosen = {n: getattr(audit, n) if value is None else value for n, value in limits.items()}
     chosen["kj"] = Fraction(str(chosen["kj"]))  # told as it was written: 3, not 3.0
-    return DisclosureTerms(**chosen, neighbors=neighbors, **given)  # type: ignore[arg-type]
+    return DisclosureTerms(**chosen, neighbors=neighbors, **given)
 
 
 def count_disclosures(
     columns: CodedColumns, roles: Roles, epsilons: Iterable[Amount], terms: DisclosureTerms
 ) -> DisclosureReport:
-    """What all two-way tables of these columns would disclose, at each epsilon."""
+    """What all two-way tables of these columns would disclose, at each epsilon.
+
+    Returns the number of disclosures and the error of the tables, by reading and epsilon. Raises a
+    QuestionError where a role is no column or an epsilon is none.
+
+    >>> import numpy as np
+    >>> from adomnia.audit import DisclosureTerms
+    >>> from adomnia.audit.files import CodedColumns
+    >>> codes = {name: np.array([0, 1] * 20) for name in ("sex", "region", "ill")}
+    >>> columns = CodedColumns(codes, dict.fromkeys(codes, ("no", "yes")))
+    >>> roles, terms = Roles(("sex", "region"), "ill"), DisclosureTerms()
+    >>> report = count_disclosures(columns, roles, [1], terms)
+    >>> list(report.readings)
+    ['pair']
+    """
     from adomnia.audit.disclosure.disclosure import disclosures  # noqa: PLC0415 (slow to import)
 
     return disclosures(
@@ -82,7 +104,17 @@ def disclosures_of(
     epsilons: Iterable[Amount] = EPSILONS,
     terms: DisclosureTerms | None = None,
 ) -> DisclosureReport:
-    """The same of the policy's own data; exact, and for the curator alone."""
+    """What tables of the policy's own data would disclose; exact, and for the curator alone.
+
+    Returns the number of disclosures and the error of the tables, by reading and epsilon. Raises a
+    QuestionError where a role is not declared or an epsilon is none.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     report = disclosures_of(database, Roles(("sex", "age"), "region"), [1])
+    >>> list(report.readings)
+    ['pair', 'all']
+    """
     policy = database.policy
     if terms is None:
         terms = terms_of(policy.audit, relation(policy), reading="both")

@@ -22,7 +22,7 @@ from adomnia.engines.exact import Survey, survey
 from adomnia.errors import AdomniaError, MachineryError, PolicyError, QuestionError
 from adomnia.privacy.loss import Amount, exact
 
-__all__ = ["Draft", "DraftColumn", "Wish", "confirmed", "draft", "draft_policy"]
+__all__ = ["Draft", "DraftColumn", "Wish", "confirmed", "draft_policy"]
 
 TAKEN = "# taken from the data: confirm"
 FEW = 20
@@ -34,7 +34,11 @@ _OPEN = "(?i)confirmed = false"
 
 @dataclass(frozen=True)
 class Wish:
-    """What the curator already knows: the table's name, the budget, and who is protected."""
+    """What the curator already knows: the table's name, the budget, and who is protected.
+
+    >>> Wish(unit="person_id", max_rows=5).epsilon
+    '1.0'
+    """
 
     table: str | None = None
     epsilon: Amount = "1.0"
@@ -44,7 +48,11 @@ class Wish:
 
 @dataclass(frozen=True)
 class DraftColumn:
-    """What a draft says of one column: the lines of its domain, or why there is none."""
+    """What a draft says of one column: the lines of its domain, or why there is none.
+
+    >>> DraftColumn("age", ("low = 0", "high = 120"), taken=True).name
+    'age'
+    """
 
     name: str
     lines: tuple[str, ...] = ()
@@ -55,7 +63,12 @@ class DraftColumn:
 
 @dataclass(frozen=True)
 class Draft:
-    """A policy's text and what a person should be told about it."""
+    """A policy's text and what a person should be told about it.
+
+    >>> columns = (DraftColumn("age", taken=True), DraftColumn("name", why="undeclared"))
+    >>> Draft("", "people", columns).confirm
+    ('age',)
+    """
 
     text: str
     table: str
@@ -77,13 +90,24 @@ class Draft:
         return tuple(column.name for column in self.columns if column.identifier)
 
 
-def draft_policy(source: str | Path, out: str | Path = "adomnia.toml", wish: Wish = Wish()) -> str:  # noqa: B008 (frozen)
-    """The text of a first policy for the source."""
-    return draft(source, out, wish).text
+def draft_policy(
+    source: str | Path, out: str | Path = "adomnia.toml", wish: Wish | None = None
+) -> Draft:
+    """A first policy for a source, to be written to `out`; nothing is written here.
 
+    The source is a path or an address, and the `wish` what is already known. Returns the text, and
+    what of it was taken from the data: a person must confirm that. Raises a PolicyError where the
+    source cannot be read or names no table, and a QuestionError where it has no column of the unit.
 
-def draft(source: str | Path, out: str | Path, wish: Wish) -> Draft:
-    """A first policy for a source, to be written to `out`; nothing is written here."""
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source = pathlib.Path(folder, "people.csv")
+    ...     size = source.write_text("age,sex\\n30,F\\n41,M\\n")
+    ...     draft = draft_policy(source, pathlib.Path(folder, "adomnia.toml"))
+    >>> draft.table, draft.confirm
+    ('people', ('age',))
+    """
+    wish = wish or Wish()
     path = str(source)
     if "://" in path and wish.table is None:
         raise PolicyError("an address does not say which table", "name it with --table")
@@ -110,7 +134,11 @@ def _place(source: str, out: Path) -> str:
 
 
 def confirmed(text: str) -> str:
-    """The policy's text with `confirmed = true`; only a person who read it should want this."""
+    """The policy's text with `confirmed = true`; only a person who read it should want this.
+
+    >>> confirmed("[privacy]\\nconfirmed = false").splitlines()
+    ['[privacy]', 'confirmed = true']
+    """
     return re.sub(_OPEN, "confirmed = true", text, count=1)
 
 

@@ -15,11 +15,12 @@ from adomnia.audit.files import CodedColumns
 from adomnia.curator.database import PrivateDatabase
 from adomnia.curator.releases.release import CONSISTENT, ReleasePlan
 from adomnia.errors import NotAllowedError, QuestionError
+from adomnia.policy.audit_section import Gate
 from adomnia.review.disclosures import relation, terms_of
 from adomnia.review.exact_columns import own_columns
 
 if TYPE_CHECKING:
-    from adomnia.audit.disclosure.disclosure import Disclosure
+    from adomnia.audit.disclosure.disclosure_report import Disclosure
 
 __all__ = ["ReleaseCheck", "check_release", "gate_of"]
 
@@ -33,12 +34,16 @@ class ReleaseCheck:
 
     `found` names groups and values: exact data, for the curator's own eyes. `gate` is what the
     policy does where too much is disclosed: refuse or warn.
+
+    >>> check = ReleaseCheck(tables=2, allowed=0, found=())
+    >>> check.passed, check.to_json()["disclosures"]
+    (True, 0)
     """
 
     tables: int
     allowed: int
     found: tuple[Disclosure, ...]
-    gate: str = "refuse"
+    gate: Gate = "refuse"
 
     @property
     def passed(self) -> bool:
@@ -69,6 +74,14 @@ def gate_of(
 
     Without a limit in the policy there is a gate only if it is `asked` for, and nothing may be
     disclosed. Behind it only the curator releases: its outcome would tell others.
+
+    Raises a NotAllowedError where an `analyst` would release behind a gate, and what
+    `check_release` raises.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     gate_of(database, database.plan_release(ways=1, epsilon=1)) is None
+    True
     """
     if database.policy.audit.disclosures is None and not asked:
         return None
@@ -80,7 +93,17 @@ def gate_of(
 
 
 def check_release(database: PrivateDatabase, planned: ReleasePlan) -> ReleaseCheck:
-    """What the tables of a planned release would disclose, in expectation, before it is paid."""
+    """What the tables of a planned release would disclose, in expectation, before it is paid.
+
+    Returns how much, which, and how much the policy allows. Raises a QuestionError where [audit] of
+    the policy does not say what is public and sensitive, or the method's noise has no scale.
+
+    >>> from adomnia.testing import town
+    >>> audit = '[audit]\\npublic = ["sex"]\\nsensitive = "region"'
+    >>> with town(rows=50, more=audit).open() as database:
+    ...     check_release(database, database.plan_release(ways=2, epsilon="0.01")).allowed
+    0
+    """
     audit = database.policy.audit
     if not audit.public or audit.sensitive is None:
         raise QuestionError(

@@ -40,6 +40,12 @@ class Table:
 
     Of one unit at most `max_rows` rows are used; in a question with GROUP BY in at most
     `max_groups` groups, at most `max_rows_per_group` in one of them.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     table = database.table
+    >>> table.name, table.attributes["sex"].domain.values
+    ('people', ('F', 'M'))
     """
 
     name: str

@@ -36,7 +36,7 @@ from adomnia.privacy.reads import CellTotals, CellValues, Reads
 from adomnia.queries.grouping import cell_count
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
-from adomnia.testing.broken_law import BrokenLawError, hold
+from adomnia.testing.verdicts import BrokenLawError, hold
 from adomnia.testing.worlds import town
 
 __all__ = [
@@ -161,6 +161,11 @@ def check_mechanism(
     `make` is the function that the package registers, and `options` are those of one use. The loss
     that is offered is an epsilon of 1 and the declared table that of `worlds.town`, unless others
     are given.
+
+    >>> check_mechanism(lambda request: None, {})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    adomnia.testing.verdicts.BrokenLawError: it cannot be used: ...
     """
     declared, offered = table or _town(), loss or Loss.pure(Fraction(1))
     origin = Origin(getattr(make, "__name__", "mechanism"), "under-test", "0")

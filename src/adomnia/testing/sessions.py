@@ -41,13 +41,13 @@ class RecordingSession:
         self._ask, self._plan = session.ask, session.plan
 
     def ask(self, sql: str, epsilon: Amount) -> Answer:
-        """The session's answer."""
+        """The session's answer, which is kept; raises what the session raises."""
         answer = self._ask(sql, epsilon=epsilon)
         self.answers.append(((sql, exact(epsilon)), answer))
         return answer
 
     def plan(self, sql: str, epsilon: Amount) -> QueryPlan:
-        """The session's plan."""
+        """The session's plan, which is kept; raises what the session raises."""
         plan = self._plan(sql, epsilon=epsilon)
         self.plans[sql, exact(epsilon)] = plan
         return plan
@@ -56,7 +56,12 @@ class RecordingSession:
 class ReplayingSession:
     """A session without data: it gives the answers that another has recorded, in their order.
 
-    Raises a QuestionError where something else is asked.
+    >>> from adomnia.testing import town
+    >>> with town(rows=10).open() as database:
+    ...     recording = RecordingSession(database.session())
+    ...     answer = recording.ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
+    >>> ReplayingSession(recording).ask("SELECT COUNT(*) AS n FROM people", 1) is answer
+    True
     """
 
     def __init__(self, recorded: RecordingSession) -> None:
@@ -64,13 +69,13 @@ class ReplayingSession:
         self._left = list(recorded.answers)
 
     def ask(self, sql: str, epsilon: Amount) -> Answer:
-        """The next answer, if this was asked."""
+        """The next answer; raises a QuestionError where something else was asked the first time."""
         if not self._left or self._left[0][0] != (sql, exact(epsilon)):
             raise QuestionError("something else was asked the first time")
         return self._left.pop(0)[1]
 
     def plan(self, sql: str, epsilon: Amount) -> QueryPlan:
-        """The plan of that time, if this was planned."""
+        """The plan of that time; raises a QuestionError where this was not planned."""
         found = self._plans.get((sql, exact(epsilon)))
         if found is None:
             raise QuestionError("something else was planned the first time")

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from adomnia.curator.database import PrivateDatabase, open_database
+from adomnia.review.database import Database, open_database
 
 __all__ = ["CLASS", "CLOUDS", "World", "analysts", "clouds", "dates", "listed", "number", "town"]
 
@@ -53,15 +53,15 @@ class World:
         domains = (f"[attributes.{_key(name)}]\n{part}\n" for name, part in self.attributes.items())
         return f"{data}[privacy]\nconfirmed = true\n{self.privacy}\n{''.join(domains)}{self.more}"
 
-    def write(self, folder: Path) -> Path:
-        """Put data and policy into a folder; the policy's path."""
-        pq.write_table(pa.table(dict(self.columns)), folder / f"{self.table}.parquet")
-        file = folder / "adomnia.toml"
+    def write(self, folder: str | Path) -> Path:
+        """Put data and policy into a folder, which must be there; returns the policy's path."""
+        pq.write_table(pa.table(dict(self.columns)), Path(folder) / f"{self.table}.parquet")
+        file = Path(folder) / "adomnia.toml"
         file.write_text(self.policy, "utf-8")
         return file
 
     @contextmanager
-    def open(self, folder: Path | None = None) -> Iterator[PrivateDatabase]:
+    def open(self, folder: str | Path | None = None) -> Iterator[Database]:
         """A database on it, in a temporary folder with a new ledger.
 
         In a `folder` that is given, a ledger that is there goes on. Raises a PolicyError where the
@@ -69,7 +69,7 @@ class World:
         """
         with ExitStack() as stack:
             if folder is None:
-                folder = Path(stack.enter_context(TemporaryDirectory()))
+                folder = stack.enter_context(TemporaryDirectory())
             yield stack.enter_context(open_database(self.write(folder)))
 
 

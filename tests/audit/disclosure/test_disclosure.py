@@ -11,12 +11,8 @@ import numpy as np
 import pytest
 
 from adomnia.audit.disclosure.closeness import closeness_probability
-from adomnia.audit.disclosure.disclosure import (
-    DisclosureTerms,
-    disclosures,
-    expected_disclosures,
-    gate,
-)
+from adomnia.audit.disclosure.disclosure import disclosures, expected_disclosures, gate
+from adomnia.audit.disclosure.disclosure_report import DisclosureTerms
 from adomnia.errors import QuestionError
 
 PUBLIC = ["sex", "town", "work"]

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from adomnia.audit.disclosure.disclosure import DisclosureTerms, disclosures, expected_disclosures
+from adomnia.audit.disclosure.disclosure import disclosures, expected_disclosures
+from adomnia.audit.disclosure.disclosure_report import DisclosureTerms
 
 DATA = Path(os.environ.get("ADOMNIA_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 EPSILONS = ["2", "1", "0.5", "0.1", "0.01"]

@@ -18,7 +18,7 @@ from pyarrow import parquet
 from adomnia.audit.linkage.linkage import Shared, Weighing, link_exactly, link_probably
 from adomnia.errors import QuestionError
 from adomnia.marginals.core.microdata import tabulate
-from adomnia.marginals.release import plan, release
+from adomnia.marginals.release import plan_marginals, release_marginals
 from adomnia.marginals.workload import Workload
 from adomnia.privacy.loss import Loss
 from adomnia.schema.sealed import Sealed
@@ -141,12 +141,12 @@ def test_records_made_up_from_noisy_tables_name_nobody():
     records = np.stack(list(people.values()), axis=1)
     places = tuple(sizes.values())
     wanted = Workload(tuple(sizes), places, tuple(combinations(range(5), 2)))
-    planned = plan(wanted, Loss.pure(Fraction(1)))
+    planned = plan_marginals(wanted, Loss.pure(Fraction(1)))
 
     def tables(subsets):
         return {subset: Sealed(tabulate(records, places, subset)) for subset in subsets}
 
-    made = np.asarray(release(planned, tables, SeededBits(3)).microdata)
+    made = np.asarray(release_marginals(planned, tables, SeededBits(3)).microdata)
     published = dict(zip(sizes, made.T, strict=True))
     on = ["year", "month", "zip", "sex"]
 

@@ -27,6 +27,9 @@ class AuditTarget:
 
     `sample(data, size)` runs it so many times, each time anew. With `AuditTarget.of` a plain
     function of the data is enough; what it returns is a number, a vector of numbers, or any symbol.
+
+    >>> AuditTarget.of(lambda count: count, data=10, neighbour=11, epsilon=1.0).epsilon
+    1.0
     """
 
     name: str

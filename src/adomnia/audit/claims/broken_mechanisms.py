@@ -30,6 +30,11 @@ def broken_mechanism(name: str, epsilon: float = 1.0, seed: int = 0) -> AuditTar
     `sparse_vector_bare`: the sparse vector technique with noise on the threshold only.
     `sparse_vector_endless`: the same with noise on both, but no end after the first "above".
     `parallel`: eight counts of overlapping groups, charged as if they were disjoint.
+
+    Raises a QuestionError where there is no such mechanism.
+
+    >>> broken_mechanism("half_noise", epsilon=2.0).epsilon
+    2.0
     """
     if name not in BROKEN_MECHANISMS:
         known = ", ".join(BROKEN_MECHANISMS)

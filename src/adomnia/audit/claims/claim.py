@@ -47,6 +47,14 @@ def refute(
     `violated`, `not refuted`, or `out of reach` where so few samples could not refute such a claim
     even if nothing were hidden. Without `low_bits` the lowest bits of floats are not looked at,
     only their size.
+
+    Returns the finding. Raises a QuestionError where there is no such mechanism, or there are too
+    few samples to judge.
+
+    >>> from adomnia.audit import AuditTarget
+    >>> bare = AuditTarget.of(lambda count: count, data=10, neighbour=11, epsilon=1.0)
+    >>> refute(bare, samples=2000).details["verdict"]
+    'violated'
     """
     if samples < LEAST or not 0 < confidence < 1:
         raise QuestionError(f"an audit needs {LEAST} samples or more, and a confidence below 1")

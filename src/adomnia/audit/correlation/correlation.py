@@ -39,6 +39,11 @@ class Groups:
 
     With probability `together` all members of a group have one value, which is 1 with
     probability `probability`; otherwise each has an own one. 1: families; 0: independent people.
+
+    Raises a QuestionError where a group is empty, all are too many, or a chance is none.
+
+    >>> Groups((4, 1)).chance(person=0)
+    0.5
     """
 
     sizes: tuple[int, ...]
@@ -91,6 +96,11 @@ class Chain:
     """A Markov chain of n records: `up` is P(1 after 0), `stay` is P(1 after 1).
 
     `first` is P(1) of the first record; by default the one that the chain keeps for ever.
+
+    Raises a QuestionError where it is too long, or a chance is none.
+
+    >>> Chain(5, up=0.5, stay=0.5).start
+    0.5
     """
 
     n: int
@@ -113,7 +123,10 @@ class Chain:
         return self.up / away if away > 0 else 0.5
 
     def chance(self, person: int) -> float:
-        """The prior probability that the person's record is 1."""
+        """The prior probability that the person's record is 1.
+
+        Raises a QuestionError where there is no such person, or it is certain.
+        """
         if not 0 <= person < self.n:
             raise QuestionError("there is no such person")
         chance = self.start
@@ -152,7 +165,13 @@ def family_success(c: int, epsilon: float) -> float:
 
 
 def odds_factor(known: Correlation, person: int, epsilon: float, answer: int) -> float:
-    """By what factor this noisy count multiplies the odds that the person's record is 1."""
+    """By what factor this noisy count multiplies the odds that the person's record is 1.
+
+    Returns the factor. Raises a QuestionError where there is no such person.
+
+    >>> odds_factor(Groups((10,)), 0, 1.0, 10) > odds_factor(Groups((1,) * 10), 0, 1.0, 10)
+    True
+    """
     ones, zeros = _answers(known, person, epsilon)
     place = min(max(answer, 0), ones.size - 1)  # beyond the ends the ratio stays as it is there
     return _exp(float(ones[place] - zeros[place]))

@@ -32,7 +32,13 @@ REMEDY = (
 
 
 def free_lunch_bound(k: int, epsilon: float) -> float:
-    """The largest discriminant of k instances under epsilon-free-lunch privacy."""
+    """The largest discriminant of k instances under epsilon-free-lunch privacy.
+
+    Raises a QuestionError where there are fewer than two instances, or epsilon is negative.
+
+    >>> round(free_lunch_bound(2, 1.0), 3)
+    0.731
+    """
     if k < 2 or epsilon < 0:
         raise QuestionError("there are two instances or more, and epsilon is not negative")
     return 1 / (1 + (k - 1) * math.exp(-epsilon))
@@ -44,6 +50,11 @@ def discriminant(counts: Sequence[int], noise: Noise) -> Finding:
     `success.value` and `.low`: the best intervals reach it, so omega(k, A) is at least that.
     `success.high`: no sets do better for these instances, not even with a coin at each border.
     The difference is the mass of single points.
+
+    >>> from fractions import Fraction
+    >>> from adomnia.mechanisms.margins.margin import Noise
+    >>> round(discriminant([0, 10], Noise("laplace", Fraction(1))).success.value, 3)
+    0.995
     """
     k = _instances(counts)
     law = Law.of(noise)
@@ -78,6 +89,14 @@ def game(
 
     The attacker sees the count with noise and names the likeliest secret. Without `secrets` each
     table is its own, without `prior` all tables are as likely.
+
+    Returns how often the attacker is right, against the likeliest secret. Raises a QuestionError
+    where secrets or chances are not one for each table.
+
+    >>> from fractions import Fraction
+    >>> from adomnia.mechanisms.margins.margin import Noise
+    >>> round(game([0, 10], Noise("laplace", Fraction(1))).success.value, 3)
+    0.997
     """
     k = _instances(counts)
     hidden = list(range(k)) if secrets is None else list(secrets)

@@ -8,12 +8,14 @@ read that off the data (`questionnaire.md`).
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Literal
 
 from adomnia.audit.finding import Finding, Rate
 from adomnia.errors import QuestionError
 
 __all__ = ["QUESTIONS", "Advice", "Answers", "Step", "advise"]
 
+Verdict = Literal["fits", "fits with", "does not fit", "unknown"]
 KIFER = "Kifer and Machanavajjhala, No Free Lunch in Data Privacy, SIGMOD 2011"
 DWORK = "Dwork, An Ad Omnia Approach to Defining and Achieving Private Data Analysis, PinKDD 2007"
 
@@ -35,6 +37,11 @@ class Answers:
 
     `group`: how many records move together at most; `rows`: how many rows a person has at most;
     `releases`: how often the data is answered from again. None where it is not known.
+
+    Raises a QuestionError where a number is below one.
+
+    >>> Answers(independent=True, group=1).several_rows is None
+    True
     """
 
     independent: bool | None = None
@@ -72,9 +79,12 @@ class Advice:
 
     `verdict`: `fits`; `fits with` the steps, each of which a policy can state; `does not fit`
     where no neighbour relation here hides participation; `unknown` where answers are missing.
+
+    >>> Advice("fits", (), ()).fits
+    True
     """
 
-    verdict: str
+    verdict: Verdict
     steps: tuple[Step, ...]
     unknown: tuple[str, ...]
 
@@ -106,7 +116,13 @@ class Advice:
 
 
 def advise(answers: Answers) -> Advice:
-    """Apply the guideline: does deleting a person's row erase all evidence of participation?"""
+    """Apply the guideline: does deleting a person's row erase all evidence of participation?
+
+    Returns the verdict, the steps that a policy can take, and the questions that are open.
+
+    >>> advise(Answers()).verdict
+    'unknown'
+    """
     steps: list[Step] = []
     if not answers.independent:
         steps += _correlated(answers.group)
@@ -126,7 +142,7 @@ def advise(answers: Answers) -> Advice:
     return Advice(_verdict(answers, steps, unknown), tuple(steps), unknown)
 
 
-def _verdict(answers: Answers, steps: list[Step], unknown: tuple[str, ...]) -> str:
+def _verdict(answers: Answers, steps: list[Step], unknown: tuple[str, ...]) -> Verdict:
     unbounded = answers.independent is False and answers.group is None
     if answers.influence or unbounded:
         return "does not fit"

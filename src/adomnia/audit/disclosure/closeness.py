@@ -28,7 +28,15 @@ Law = Callable[[ArrayLike, ArrayLike, ArrayLike, ArrayLike], Floats]
 
 
 def closeness_probability(phi: ArrayLike, theta: ArrayLike, tau: float, scale: Scale) -> Floats:
-    """CP under Laplace noise (Corollary 1), to within 1e-12; arguments are broadcast."""
+    """CP under Laplace noise (Corollary 1), to within 1e-12; arguments are broadcast.
+
+    A group of `phi` rows, of which `theta` have the value; `tau` is the relative error that is
+    close, and `scale` that of the noise. Returns a probability for each.
+
+    >>> close = closeness_probability([100, 100], 50, 0.2, [1.0, 10.0])
+    >>> [round(float(chance), 2) for chance in close]
+    [1.0, 0.55]
+    """
     return _close(standard_laplace, phi, theta, tau, scale)
 
 
@@ -41,6 +49,12 @@ def integer_closeness(phi: int, theta: int, tau: Fraction | float, scale: Scale)
     """CP under integer Laplace noise; too small by at most `ratio.TRUNCATION`.
 
     X = 0 counts as not close. tau is read as the decimal it is written as.
+
+    Returns a probability. Raises a QuestionError where the group has no row, or a count is
+    negative.
+
+    >>> integer_closeness(100, 50, 0.2, 1.0) > 0.9
+    True
     """
     _checked(tau)
     exact = Fraction(str(tau))

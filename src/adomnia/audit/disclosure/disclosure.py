@@ -12,129 +12,29 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import comb
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.audit.disclosure.closeness import closeness_probability
-from adomnia.audit.finding import Finding, Rate
+from adomnia.audit.disclosure.disclosure_report import (
+    STANDARD,
+    Disclosure,
+    DisclosureReport,
+    DisclosureTerms,
+    Level,
+)
 from adomnia.errors import QuestionError
 from adomnia.privacy.loss import Amount, exact
 
-__all__ = [
-    "Disclosure",
-    "DisclosureReport",
-    "DisclosureTerms",
-    "Level",
-    "disclosures",
-    "expected_disclosures",
-    "gate",
-]
+__all__ = ["disclosures", "expected_disclosures", "gate"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 DENSE = 1 << 22  # cells that are counted in one array; more are sorted
 LARGEST = 1 << 62
 FINITE = Fraction(10**300)
-
-
-@dataclass(frozen=True)
-class DisclosureTerms:
-    """What counts as a disclosure, and how it is told.
-
-    `tau`: the relative error that is close. `kj`, `kcp`: the thresholds K_J and K_CP.
-    `neighbors`: whose sensitivity the noise has. `reading`: a personal group is given by the two
-    published attributes (`pair`) or by all public ones (`all`). `sanity`: the share of all rows
-    below which a count's error is no longer related to the count. `names`: whether to name groups.
-    """
-
-    tau: float = 0.2
-    kj: Fraction | float = 3
-    kcp: float = 0.7
-    neighbors: Literal["bounded", "unbounded"] = "bounded"
-    reading: Literal["pair", "all", "both"] = "pair"
-    sanity: float = 1e-4
-    names: bool = False
-
-    def __post_init__(self) -> None:
-        refusals = {
-            "tau lies between 0 and 1": not 0 < self.tau < 1,
-            "kj is a number above 1": not 1 < self.kj < float("inf"),
-            "kcp is above 0 and at most 1": not 0 < self.kcp <= 1,
-            "neighbors are bounded or unbounded": self.neighbors not in {"bounded", "unbounded"},
-            "a reading is pair, all or both": self.reading not in {"pair", "all", "both"},
-            "the sanity bound is above 0 and at most 1": not 0 < self.sanity <= 1,
-        }
-        for message, refused in refusals.items():
-            if refused:
-                raise QuestionError(message)
-
-
-STANDARD = DisclosureTerms()
-
-
-@dataclass(frozen=True)
-class Disclosure:
-    """One value that is disclosed in one group: how much likelier it is there, how surely seen."""
-
-    group: dict[str, Any]
-    value: Any
-    j: float
-    closeness: float
-
-
-@dataclass(frozen=True)
-class Level:
-    """What one epsilon gives: the number of disclosures, and the expected overall error.
-
-    The error is a fraction (0.19 is 19 %). `found` is empty unless names were asked for.
-    """
-
-    epsilon: str
-    disclosures: int
-    overall_error: float
-    found: tuple[Disclosure, ...] = ()
-
-
-@dataclass(frozen=True)
-class DisclosureReport:
-    """The levels under each reading of *personal group*, in the order of the epsilons given."""
-
-    readings: Mapping[str, tuple[Level, ...]]
-    terms: DisclosureTerms = STANDARD
-
-    def to_json(self) -> dict[str, Any]:
-        """Counts and errors as plain JSON values; never a name."""
-        keys = ("epsilon", "disclosures", "overall_error")
-        return {
-            "readings": {
-                reading: [{key: getattr(level, key) for key in keys} for level in levels]
-                for reading, levels in self.readings.items()
-            }
-        }
-
-    def finding(self, epsilon: str | None = None, reading: str | None = None) -> Finding:
-        """One level as a finding; the first epsilon and the first reading if none is named."""
-        reading = reading or next(iter(self.readings))
-        levels = {level.epsilon: level for level in self.readings.get(reading, ())}
-        level = levels.get(epsilon or next(iter(levels), ""))
-        if level is None:
-            raise QuestionError("the report has no such epsilon or reading")
-        terms, many = self.terms, level.disclosures
-        return Finding(
-            attack="disclosure",
-            claim=f"At epsilon {level.epsilon} the noisy tables show, in {many} cases, that a "
-            f"sensitive value is at least {terms.kj} times as common in a group as among all; each "
-            f"confidence is right to {terms.tau:.0%} with probability {terms.kcp:.0%} or more.",
-            affected="everybody who is known to belong to such a group, in the data or not",
-            success=Rate(many, many, many, 1.0),
-            baseline=0.0,
-            covered=False,
-            source="Han and Wang, Sensitive Disclosures under Differential Privacy Guarantees",
-            remedy="a smaller epsilon or coarser groups; both also make the tables less accurate",
-            details={"tau": terms.tau, "kj": float(terms.kj), "kcp": terms.kcp, **self.to_json()},
-        )
 
 
 def disclosures(
@@ -149,6 +49,16 @@ def disclosures(
 
     `codes` holds each column as places in its domain. The noise is Laplace of the scale of
     `disclosure.md`; nothing is drawn, all figures are exact expectations and probabilities.
+
+    Returns the number of disclosures and the error of the tables, by reading and epsilon. Raises a
+    QuestionError where columns, roles or epsilons are wrong.
+
+    >>> import numpy as np
+    >>> codes = {name: np.array([0, 1] * 20) for name in ("sex", "region", "ill")}
+    >>> domains = dict.fromkeys(codes, ("no", "yes"))
+    >>> report = disclosures(codes, domains, ("sex", "region"), "ill", [100])
+    >>> report.to_json()["readings"]["pair"][0]["disclosures"]
+    0
     """
     _check_columns(codes, domains, public, sensitive)
     rows = _Rows(

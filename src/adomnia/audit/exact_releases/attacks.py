@@ -12,7 +12,7 @@ from adomnia.audit.exact_releases.prior_leak import prior_leak
 from adomnia.audit.finding import Finding, Rate
 from adomnia.priors.solver.system import System
 
-__all__ = ["ExactReleases", "PriorLeak", "accounted"]
+__all__ = ["ExactReleases", "PriorLeak", "System", "accounted"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +20,10 @@ class ExactReleases:
     """Rows over cells that were released exactly, and how far all cells move at once.
 
     `sensitivity` is that between induced neighbours; without it only lines are accounted for.
+
+    >>> from adomnia.audit import System
+    >>> ExactReleases(System.of([[1, 1]], [10])).system.cells
+    2
     """
 
     system: System
@@ -32,6 +36,10 @@ class PriorLeak(CheckedOptions):
 
     The noise is that of a database which ignores the exact releases; when `accounted`, that of
     one which knows them. The truth is a table to be attacked in the place of drawn ones.
+
+    >>> from adomnia.audit import System
+    >>> PriorLeak(epsilon=50.0, trials=5).run(ExactReleases(System.of([[1, 1]], [10]))).attack
+    'prior-leak'
     """
 
     name: ClassVar[str] = "prior"

@@ -53,6 +53,14 @@ def chain_leak(
     Each pair of neighbouring cells holds `people` people, so the exact answers allow people + 1
     tables, one of which is drawn in each trial. `k` may be several: `details["curve"]` has one
     entry for each, and the finding speaks of the last one done.
+
+    Returns the share of the cells that came out exactly. Raises a ValueError where a chain has
+    fewer than two cells, or a pair nobody.
+
+    >>> chain_leak(100, epsilon=1.0, trials=5, people=20).success.value > chain_leak(
+    ...     2, epsilon=1.0, trials=5, people=20
+    ... ).success.value
+    True
     """
     sizes = [k] if isinstance(k, int) else list(k)
     _check(epsilon, trials)
@@ -101,6 +109,12 @@ def prior_leak(  # noqa: PLR0913, PLR0917
     `sensitivity` is that of all cells together between induced neighbours; with it the attack is
     repeated at Laplace(sensitivity/epsilon). Where every part of the lattice is a line it is
     known without. Raises ValueError where no table gives the released values.
+
+    Returns the share of the cells that came out exactly.
+
+    >>> from adomnia.audit import System
+    >>> prior_leak(System.of([[1, 1]], [10]), epsilon=50.0, trials=5).success.value
+    1.0
     """
     _check(epsilon, trials)
     deadline = time.monotonic() + time_limit

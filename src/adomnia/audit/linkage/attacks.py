@@ -30,7 +30,11 @@ __all__ = ["Intersection", "Linkage", "RatingsAttack", "TwoFiles", "Uniqueness",
 
 @dataclass(frozen=True, eq=False)
 class TwoFiles:
-    """A published file without names, and people who are known by name, in columns of the same."""
+    """A published file without names, and people who are known by name, in columns of the same.
+
+    >>> TwoFiles({"age": [30]}, {"name": ["Ann"], "age": [30]}).known["name"]
+    ['Ann']
+    """
 
     published: Columns
     known: Columns
@@ -38,7 +42,11 @@ class TwoFiles:
 
 @dataclass(frozen=True)
 class Uniqueness(CheckedOptions):
-    """Count the rows of a file that are alone with what is known of them; needs no truth."""
+    """Count the rows of a file that are alone with what is known of them; needs no truth.
+
+    >>> Uniqueness(("age",)).run({"age": [30, 41, 41]}).success.value
+    0.3333333333333333
+    """
 
     name: ClassVar[str] = "uniqueness"
     sentence: ClassVar[str] = "Who is alone in a published file."
@@ -54,7 +62,11 @@ class Uniqueness(CheckedOptions):
         return read_columns(_single(files))
 
     def run(self, published: Columns, truth: None = None) -> Finding:
-        """The share of the rows that are alone."""
+        """The share of the rows that are alone.
+
+        Raises a QuestionError where the file has no rows, or the sensitive column is said to be
+        known.
+        """
         if self.sensitive in self.quasi:
             raise QuestionError("the sensitive column cannot be known", "leave it out of --quasi")
         if not rows(published):
@@ -68,6 +80,11 @@ class Linkage(CheckedOptions):
 
     With `probable`, or a tolerance of a column, values may be off. The truth is for each known
     person the row of the published file, -1 for none.
+
+    >>> published = {"age": [30, 41], "ill": ["flu", "cold"]}
+    >>> files = TwoFiles(published, {"name": ["Ann"], "age": [30]})
+    >>> Linkage(on=("age",)).run(files, truth=[0]).success.value
+    1.0
     """
 
     name: ClassVar[str] = "linkage"
@@ -82,7 +99,10 @@ class Linkage(CheckedOptions):
 
     @staticmethod
     def read(files: Sequence[str]) -> TwoFiles:
-        """The published file, then the one of known people."""
+        """The published file, then the one of known people.
+
+        Raises a QuestionError where there are not two.
+        """
         if len(files) != 2:
             raise QuestionError("a linkage needs two files", "the published one, then the known")
         return TwoFiles(*(read_columns(file) for file in files))
@@ -101,7 +121,13 @@ class Linkage(CheckedOptions):
 
 @dataclass(frozen=True)
 class Intersection(CheckedOptions):
-    """Rule out what is not in every class of a person, over several releases; needs no truth."""
+    """Rule out what is not in every class of a person, over several releases; needs no truth.
+
+    >>> from adomnia.audit import PublishedFile
+    >>> file = {"who": [1, 2], "city": ["Linz", "Linz"], "ill": ["flu", "flu"]}
+    >>> Intersection().run([PublishedFile(file, ["city"], "ill", "who")] * 2).success.value
+    1.0
+    """
 
     name: ClassVar[str] = "intersection"
     sentence: ClassVar[str] = "Several anonymised releases of the same people."
@@ -120,6 +146,11 @@ class RatingsAttack(CheckedOptions):
 
     Without `facts` several attackers are tried. The truth are the ratings as they are, where the
     published ones were changed.
+
+    >>> from adomnia.audit import Ratings
+    >>> ratings = Ratings.of([0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 5])
+    >>> RatingsAttack(facts=2, targets=3).run(ratings).attack
+    'scoreboard'
     """
 
     name: ClassVar[str] = "ratings"

@@ -39,6 +39,10 @@ class PublishedFile:
     """A published file, and the curator's column that says whose each record is.
 
     The attacker does not see `person`; he knows who is in the file, and each one's class.
+
+    >>> file = {"who": [1, 2], "age": [30, 30], "ill": ["flu", "cold"]}
+    >>> PublishedFile(file, ["age"], "ill", "who").person
+    'who'
     """
 
     data: Columns

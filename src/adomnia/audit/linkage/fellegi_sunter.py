@@ -29,6 +29,9 @@ class Shared:
 
     Values agree if they are equal, or numbers at most `tolerance` apart. `error` is the chance
     that the two values of one person do not agree; it is estimated where it is not declared.
+
+    >>> Shared("age", tolerance=1.0).error is None
+    True
     """
 
     column: str

@@ -64,6 +64,15 @@ def intersection(
     It is about the people who are in all releases. The success is the share determined (and
     rightly) by all, the baseline that by the best single one. `details["alone"]` has a row for
     each release; `details["together"]` the same of all; `names` lists the people and values.
+
+    Raises a QuestionError where there are fewer than two releases.
+
+    >>> from adomnia.audit import PublishedFile
+    >>> may = {"who": [1, 2], "city": ["Linz", "Linz"], "ill": ["flu", "cold"]}
+    >>> june = {"who": [1, 3], "city": ["Linz", "Linz"], "ill": ["flu", "gout"]}
+    >>> files = [PublishedFile(file, ["city"], "ill", "who") for file in (may, june)]
+    >>> intersection(files).success.value
+    1.0
     """
     if len(releases) < 2:
         raise QuestionError("an intersection needs two releases", "give two or more")

@@ -38,6 +38,9 @@ class Ratings:
     """Who rated what, how and when, sorted by item; item j has the entries start[j]:start[j+1].
 
     `own` lists the entries of each person, sorted; person i has own[first[i]:first[i+1]].
+
+    >>> Ratings.of([0, 0, 1], [0, 1, 1], [5.0, 4.0, 3.0]).item.tolist()
+    [0, 1, 1]
     """
 
     start: Ints
@@ -57,7 +60,10 @@ class Ratings:
         day: ArrayLike | None = None,
         shape: tuple[int, int] | None = None,
     ) -> Ratings:
-        """From one entry a rating, people and items numbered from 0; the first of two is kept."""
+        """From one entry a rating, people and items numbered from 0; the first of two is kept.
+
+        Raises a QuestionError where the entries are not of one length, or lie outside the `shape`.
+        """
         who, what = np.asarray(person, np.int64), np.asarray(item, np.int64)
         rated = np.asarray(value, np.float64)
         when = None if day is None else np.asarray(day, np.float64)
@@ -84,7 +90,10 @@ class Ratings:
 
     @classmethod
     def from_sparse(cls, values: sparse.sparray, days: sparse.sparray | None = None) -> Ratings:
-        """From matrices of people by items, with the same stored entries (zeros may be stored)."""
+        """From matrices of people by items, with the same stored entries (zeros may be stored).
+
+        Raises a QuestionError where the entries differ.
+        """
         parts = [sparse.csr_array(one) for one in (values, days) if one is not None]
         for part in parts:
             part.sum_duplicates()
@@ -125,6 +134,9 @@ class Hunt:
     `facts` ratings, `wrong` of which are of items that the person never rated; values off by up to
     `value_error` and, if they are `dated`, days off by up to `day_error`. With `names` the rows
     that were claimed are listed.
+
+    >>> Hunt(facts=4, wrong=0).dated
+    True
     """
 
     facts: int = 8
@@ -185,6 +197,12 @@ def scoreboard(
     Facts are drawn from `truth`, whose people have the same rows; the published file itself unless
     told. Each person is also looked for in the file without his record: `false_positive` is how
     often somebody else is then claimed. The success is the share claimed rightly.
+
+    Raises a QuestionError where nobody gave that many ratings.
+
+    >>> ratings = Ratings.of([0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 5])
+    >>> scoreboard(ratings, Hunt(facts=2, wrong=0, dated=False, targets=3)).attack
+    'scoreboard'
     """
     end = time.monotonic() + time_limit
     source = published if truth is None else truth
@@ -215,6 +233,13 @@ def scoreboard_curve(
 
     `details["curve"]` has a row for each; the finding is that of the most successful one. Hunts
     with dates are left out where the file has none.
+
+    Raises a QuestionError where no hunt is possible.
+
+    >>> ratings = Ratings.of([0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 5])
+    >>> hunts = [Hunt(facts=many, wrong=0, dated=False, targets=3) for many in (1, 2)]
+    >>> len(scoreboard_curve(ratings, hunts).details["curve"])
+    2
     """
     end = time.monotonic() + time_limit
     source = published if truth is None else truth

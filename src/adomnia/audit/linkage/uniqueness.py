@@ -45,6 +45,9 @@ class Anonymity:
     `k`: the smallest class. `distinct_l`: the fewest sensitive values in a class. `entropy_l`:
     e to the least entropy of them. `t_equal`, `t_ordered`: the largest earth mover's distance from
     a class to the file, all values equally far apart, or ranks divided by their number less one.
+
+    >>> Anonymity(rows=3, classes=2, uniques=1, k=1).distinct_l is None
+    True
     """
 
     rows: int
@@ -84,6 +87,12 @@ def uniqueness(
     `details["columns"]` tells for each column how many uniques are left without it;
     `details["attribute"]` how often the commonest sensitive value of the class is the right one.
     The rows that are alone are listed only with `names`.
+
+    Returns the share of the rows that are alone. Raises a QuestionError where a column is not
+    there.
+
+    >>> uniqueness({"sex": ["F", "F", "M"], "age": [30, 41, 41]}, ["sex", "age"]).success.value
+    1.0
     """
     end = time.monotonic() + time_limit
     parts = {name: codes(data, name) for name in dict.fromkeys(quasi)}

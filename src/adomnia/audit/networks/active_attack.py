@@ -46,6 +46,9 @@ class PlantedAccounts:
 
     Each has a number of outer edges drawn from `degrees`, more where the targets need it.
     With `names` the edges that were learned are listed.
+
+    >>> PlantedAccounts(k=4, targets=6).degrees
+    (20, 60)
     """
 
     k: int | None = 7
@@ -60,6 +63,9 @@ class Coalition:
 
     With `counts` also how many outsiders each subset of them knows.
     `names` as in `PlantedAccounts`.
+
+    >>> Coalition(k=3).counts
+    False
     """
 
     k: int = 8
@@ -99,6 +105,16 @@ def active_attack(
 
     `publish` may change the network; it is published unchanged otherwise. A trial succeeds if the
     search finds one copy of the pattern and it is the planted one.
+
+    Returns the share of the trials that succeeded. Raises a QuestionError where the network is too
+    small for so many accounts and targets.
+
+    >>> import numpy as np
+    >>> from adomnia.audit import AdjacencyLists
+    >>> network = AdjacencyLists.of(np.random.default_rng(1).integers(0, 60, (200, 2)), nodes=60)
+    >>> planted = PlantedAccounts(k=5, targets=6, degrees=(4, 8))
+    >>> active_attack(network, planted, trials=5).success.value
+    0.4
     """
     n, targets = len(network.neighbors), accounts.targets
     k = accounts_needed(n) if accounts.k is None else accounts.k
@@ -134,6 +150,15 @@ def passive_attack(
 
     They learn the edges between outsiders whom a subset of them knows, and nobody else does.
     `details["with_counts"]` is the success with `counts`, whether or not it was asked for.
+
+    Returns the share of the trials in which they found themselves. Raises a QuestionError where
+    nobody has so many friends.
+
+    >>> import numpy as np
+    >>> from adomnia.audit import AdjacencyLists
+    >>> network = AdjacencyLists.of(np.random.default_rng(1).integers(0, 60, (200, 2)), nodes=60)
+    >>> passive_attack(network, Coalition(k=4), trials=5).success.value > 0
+    True
     """
     k = coalition.k
     central = [at for at, own in enumerate(network.neighbors) if len(own) >= k - 1]

@@ -24,7 +24,12 @@ __all__ = ["NetworkAttack", "PublishedNetwork"]
 
 @dataclass(frozen=True, eq=False)
 class PublishedNetwork:
-    """A network, and how it is published: as it is, with its names removed, unless told."""
+    """A network, and how it is published: as it is, with its names removed, unless told.
+
+    >>> from adomnia.audit import AdjacencyLists
+    >>> PublishedNetwork(AdjacencyLists.of([(0, 1)])).publish is None
+    True
+    """
 
     network: AdjacencyLists
     publish: Publish | None = None
@@ -35,6 +40,13 @@ class NetworkAttack(CheckedOptions):
     """Find planted accounts, or a user and friends, in a network whose names were removed.
 
     The attacker knows himself and nobody else, so it needs no truth.
+
+    >>> import numpy as np
+    >>> from adomnia.audit import AdjacencyLists
+    >>> edges = np.random.default_rng(1).integers(0, 60, (200, 2))
+    >>> published = PublishedNetwork(AdjacencyLists.of(edges, nodes=60))
+    >>> NetworkAttack(friends=4, trials=5).run(published).attack
+    'passive'
     """
 
     name: ClassVar[str] = "network"
@@ -51,7 +63,10 @@ class NetworkAttack(CheckedOptions):
 
     @staticmethod
     def read(files: Sequence[str]) -> PublishedNetwork:
-        """One file of edges, two numbers a line."""
+        """One file of edges, two numbers a line.
+
+        Raises a QuestionError where there is not one.
+        """
         if len(files) != 1:
             raise QuestionError("this attack takes one file", "a file of edges")
         return PublishedNetwork(AdjacencyLists.of(read_edges(files[0])))

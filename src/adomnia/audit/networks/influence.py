@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.audit.finding import Finding, Rate
-from adomnia.audit.networks.growth.models import MODELS, GrowthModel, settle
+from adomnia.audit.networks.growth.models import MODELS, GrowthModel, GrowthName, settle
 from adomnia.audit.networks.growth.odds import MeanEstimate, Odds, odds
 from adomnia.audit.networks.growth.run import Progress, run
 from adomnia.errors import QuestionError
@@ -35,6 +35,10 @@ class InfluenceReport:
     `naive` has the noise for one edge, Laplace(1/epsilon); `participation` the noise for all that
     follows from it in expectation, Laplace(Y/epsilon), never less than the naive one. `runs` of
     `asked` were done.
+
+    >>> from adomnia.audit import influence
+    >>> influence("copying", runs=20, seed=1, workers=1).runs
+    20
     """
 
     growth: GrowthModel
@@ -101,7 +105,7 @@ class InfluenceReport:
 
 
 def influence(  # noqa: PLR0913
-    model: str,
+    model: GrowthName,
     *,
     runs: int,
     seed: int,
@@ -117,6 +121,13 @@ def influence(  # noqa: PLR0913
     Models: "forest-fire", "copying", "mvs"; `growth.models.MODELS` lists the parameters and the
     readings of each. The same seed gives the same figures for any number of workers. When the time
     limit (seconds) or Ctrl-C comes first, the report rests on the runs done so far and says so.
+
+    Returns the expected answer in both worlds, and what noise leaves of the difference. Raises a
+    QuestionError where the model, a parameter or the reading is not known.
+
+    >>> report = influence("forest-fire", runs=20, seed=1, workers=1, nodes=40)
+    >>> report.runs, report.epsilon
+    (20, 1.0)
     """
     growth = settle(model, reading, parameters)
     _check(runs, seed, epsilon, workers, time_limit)
@@ -140,7 +151,9 @@ def influence(  # noqa: PLR0913
     )
 
 
-def every_reading(model: str, *, runs: int, seed: int, **more: Any) -> dict[str, InfluenceReport]:
+def every_reading(
+    model: GrowthName, *, runs: int, seed: int, **more: Any
+) -> dict[str, InfluenceReport]:
     """The same question under each reading of the model's text; `more` as in `influence`."""
     if model not in MODELS:
         settle(model, "literal", {})

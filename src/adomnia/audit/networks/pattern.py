@@ -20,7 +20,11 @@ Nodes = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class AdjacencyLists:
-    """An undirected network without loops: for each node, from 0 on, who its neighbours are."""
+    """An undirected network without loops: for each node, from 0 on, who its neighbours are.
+
+    >>> AdjacencyLists.of([(0, 1), (1, 2)]).neighbors
+    [{1}, {0, 2}, {1}]
+    """
 
     neighbors: Sequence[set[int]]
 
@@ -29,6 +33,8 @@ class AdjacencyLists:
         """From pairs of nodes; directions, loops and repetitions are dropped.
 
         Without `nodes` the labels that occur are numbered in their order.
+
+        Raises a QuestionError where an edge leads to no node.
         """
         pairs = np.asarray(edges, np.int64).reshape(-1, 2)
         if nodes is None:

@@ -39,6 +39,10 @@ class SumOracle:
     """Answers noisy sums of a secret column: a weight for each of the people in, a number out.
 
     `ask` raises a BudgetError when it answers no more.
+
+    >>> secret = [0, 1, 1]
+    >>> SumOracle(lambda chosen: float(chosen @ secret), people=3).people
+    3
     """
 
     ask: Ask
@@ -47,7 +51,11 @@ class SumOracle:
 
 @dataclass(frozen=True)
 class CountOracle:
-    """Answers how many rows fulfil a condition, with noise or without."""
+    """Answers how many rows fulfil a condition, with noise or without.
+
+    >>> CountOracle({"age > 40": 17.0}.__getitem__).ask("age > 40")
+    17.0
+    """
 
     ask: Callable[[str], float]
 
@@ -57,6 +65,11 @@ class Reconstruct(CheckedOptions):
     """Ask for sums of a secret column until refused, and solve for the column.
 
     With `fourier` the questions are Yekhanin's, of +1 and -1. The truth is a bit a person.
+
+    >>> secret = [0, 1, 1, 0]
+    >>> oracle = SumOracle(lambda chosen: float(chosen @ secret), people=4)
+    >>> Reconstruct(questions=32).run(oracle, secret).success.value
+    1.0
     """
 
     name: ClassVar[str] = "reconstruct"
@@ -80,6 +93,11 @@ class Decoding(CheckedOptions):
     """Decode a secret column from answers of which a share is arbitrary.
 
     The truth is a bit a person.
+
+    >>> import numpy as np
+    >>> from adomnia.audit import LinearAnswers
+    >>> Decoding().run(LinearAnswers(np.eye(2), np.array([1.0, 0.0])), [1, 0]).success.value
+    1.0
     """
 
     name: ClassVar[str] = "decoding"
@@ -94,7 +112,12 @@ class Decoding(CheckedOptions):
 
 @dataclass(frozen=True)
 class Averaging(CheckedOptions):
-    """Ask one count again and again, and round the mean. The truth is the true count."""
+    """Ask one count again and again, and round the mean. The truth is the true count.
+
+    >>> oracle = CountOracle(lambda condition: 41.8)
+    >>> Averaging("age > 40", epsilon=1.0, repeats=3).run(oracle, 42).success.value
+    1.0
+    """
 
     name: ClassVar[str] = "averaging"
     sentence: ClassVar[str] = "One question again and again, and the mean."
@@ -110,7 +133,11 @@ class Averaging(CheckedOptions):
 
 @dataclass(frozen=True)
 class Tracker(CheckedOptions):
-    """Count small sets as differences of large ones. The truth is a count for each target."""
+    """Count small sets as differences of large ones. The truth is a count for each target.
+
+    >>> Tracker(("Ann",), ("a",)).name
+    'tracker'
+    """
 
     name: ClassVar[str] = "tracker"
     sentence: ClassVar[str] = "Small counts as differences of large ones."
@@ -130,6 +157,13 @@ class Microdata(CheckedOptions):
 
     With `noise` the counts have Laplace noise of this scale, and the likeliest table is guessed.
     The truth is a count for each cell.
+
+    >>> import numpy as np
+    >>> from adomnia.audit import CellLayout, PublishedTables
+    >>> cells = CellLayout({"sex": ("F", "M")})
+    >>> published = PublishedTables(cells, [(("sex",), np.array([3, 1]))])
+    >>> Microdata().run(published).success.value
+    1.0
     """
 
     name: ClassVar[str] = "microdata"

@@ -23,6 +23,9 @@ def repeats_needed(epsilon: float, margin: float = 0.5, confidence: float = 0.95
     """How many answers with Laplace(1/epsilon) noise have a mean within the margin.
 
     For a whole number, 30.7/epsilon² answers at 95 % (`averaging.md`).
+
+    >>> repeats_needed(1.0), repeats_needed(0.1)
+    (31, 3074)
     """
     return math.ceil(2 * (_quantile(confidence) / (margin * epsilon)) ** 2)
 
@@ -39,6 +42,12 @@ def averaging(
     `epsilon` is what each answer is thought to cost; without `repeats` as many are asked as that
     needs. A `BudgetError` of `ask` ends the attack. With the truth the guess is scored; without
     it, success is the probability that the guess is right, judged by how the answers scatter.
+
+    Returns whether the guess is right, or how likely. Raises a ValueError where it shall be asked
+    less than once.
+
+    >>> averaging(lambda condition: 41.8, "age > 40", 1.0, repeats=3, truth=42).success.value
+    1.0
     """
     planned = repeats_needed(epsilon) if repeats is None else repeats
     if planned < 1:

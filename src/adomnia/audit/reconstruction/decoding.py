@@ -39,6 +39,9 @@ class Channel:
     `adversarial`: the answers that tell the secret best from its complement become those of the
     complement. `random`: a random choice becomes large noise. The others are off by at most
     `noise`, uniformly.
+
+    >>> Channel(32, errors="random").ratio
+    10.0
     """
 
     n: int
@@ -80,7 +83,12 @@ class Channel:
 
 @dataclass(frozen=True, eq=False)
 class LinearAnswers:
-    """What was asked, a row of weights for each question, and what was answered."""
+    """What was asked, a row of weights for each question, and what was answered.
+
+    >>> import numpy as np
+    >>> LinearAnswers(np.eye(2), np.array([1.0, 0.0])).asked.shape
+    (2, 2)
+    """
 
     asked: Floats
     answers: Floats
@@ -154,6 +162,12 @@ def decoding_curve(
 
     `details["curve"]` holds a row for each; `breaks` the first rho at which under one half of the
     trials succeeded, None where none was. The finding is that of the last rho fully decoded.
+
+    Raises a QuestionError where no share is given, or no time.
+
+    >>> found = decoding_curve(Channel(16), [0.0, 0.5], trials=2)
+    >>> [row["rho"] for row in found.details["curve"]]
+    [0.0, 0.0, 0.5, 0.5]
     """
     end = time.monotonic() + time_limit
     curve: list[dict[str, Any]] = []

@@ -51,6 +51,13 @@ def microdata(
     `details["unique"]` is None where it is undecided; `ranges` are those of the tables listed,
     and so the least and greatest counts if `all_tables` is True. `forbidden` cells are publicly
     empty. Raises a QuestionError that names the statements where no table agrees with them.
+
+    >>> from adomnia.audit import CellLayout, Count
+    >>> cells = CellLayout({"sex": ("F", "M"), "ill": ("no", "yes")})
+    >>> where = ({"sex": ["F"]}, {"ill": ["yes"]}, {"sex": ["M"]}, {"sex": ["F"], "ill": ["no"]})
+    >>> counts = [Count(str(i), w, n, n) for i, (w, n) in enumerate(zip(where, (2, 3, 1, 0)))]
+    >>> microdata(cells, counts).details["unique"]
+    True
     """
     end = time.monotonic() + time_limit
     system = _system(cells, statements, forbidden)

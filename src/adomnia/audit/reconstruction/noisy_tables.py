@@ -26,7 +26,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class NoisyMarginal:
-    """A marginal released with noise: its attributes, its numbers, and the scale of the noise."""
+    """A marginal released with noise: its attributes, its numbers, and the scale of the noise.
+
+    >>> import numpy as np
+    >>> NoisyMarginal(("sex",), np.array([3.2, 0.9])).scale
+    1.0
+    """
 
     names: tuple[str, ...]
     counts: NDArray[Any]

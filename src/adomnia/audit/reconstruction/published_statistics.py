@@ -36,7 +36,11 @@ UNLIMITED = 1 << 40
 
 @dataclass(frozen=True)
 class CellLayout:
-    """The attributes and their values, in order."""
+    """The attributes and their values, in order.
+
+    >>> CellLayout({"sex": ("F", "M"), "age": (0, 1, 2)}).shape
+    (2, 3)
+    """
 
     values: Mapping[str, tuple[Any, ...]]
 
@@ -90,7 +94,12 @@ class CellLayout:
 
 @dataclass(frozen=True, eq=False)
 class LinearConstraint:
-    """`low` ≤ factors · table ≤ `high`."""
+    """`low` ≤ factors · table ≤ `high`.
+
+    >>> import numpy as np
+    >>> LinearConstraint(np.array([1, 0]), 3, 5).low
+    3
+    """
 
     factors: Integers
     low: int
@@ -99,7 +108,11 @@ class LinearConstraint:
 
 @dataclass(frozen=True)
 class Count:
-    """From `low` to `high` people are in `where`; a suppressed count is an interval too."""
+    """From `low` to `high` people are in `where`; a suppressed count is an interval too.
+
+    >>> Count("women", {"sex": ["F"]}, 3, 5).rows(CellLayout({"sex": ("F", "M")}))[0].low
+    3
+    """
 
     name: str
     where: Where
@@ -116,6 +129,9 @@ class Mean:
     """The mean of a whole-numbered attribute over `where`, published rounded to `unit`.
 
     Both ends of the rounding interval are allowed: nobody says how halves were rounded.
+
+    >>> Mean("age", {}, "age", Fraction(30)).unit
+    Fraction(0, 1)
     """
 
     name: str
@@ -143,6 +159,9 @@ class Median:
 
     Of an even number it is half the sum of the two in the middle, and is published rounded to
     `unit`. `lower` bounds the first of the two; it is narrowed while searching.
+
+    >>> Median("age", {}, "age", Fraction(30), count=5).count
+    5
     """
 
     name: str

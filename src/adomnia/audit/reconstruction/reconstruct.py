@@ -67,6 +67,13 @@ def reconstruct(
     `ask` takes an array of 0 and 1, one for each person, and returns the noisy number of those
     chosen whose secret bit is 1; it raises BudgetError when the budget ends. `truth` only scores.
     `details["curve"]` holds the share recovered from the first 1, 2, 4, … answers.
+
+    Returns the share of the bits that came back; without a truth it says that this is not known.
+    Raises a QuestionError where nobody is to be asked about.
+
+    >>> secret = [0, 1, 1, 0, 1, 0, 0, 1]
+    >>> reconstruct(lambda chosen: float(chosen @ secret), 8, truth=secret).success.value
+    1.0
     """
     if people < 1 or (most is not None and most < 0):
         raise QuestionError("an attack needs people", "give their number, and most from 0 on")
@@ -86,7 +93,13 @@ def demonstrate(
 
 
 def figures(finding: Finding) -> dict[str, Any]:
-    """`recovered` against `baseline`, and what belongs to them, as plain JSON values."""
+    """`recovered` against `baseline`, and what belongs to them, as plain JSON values.
+
+    >>> from adomnia.audit import reconstruct
+    >>> secret = [0, 1, 1, 0]
+    >>> figures(reconstruct(lambda chosen: float(chosen @ secret), 4, truth=secret))["recovered"]
+    1.0
+    """
     return {
         "recovered": finding.success.value,
         "baseline": finding.baseline,
@@ -101,7 +114,11 @@ def figures(finding: Finding) -> dict[str, Any]:
 
 def ceiling(epsilon: float) -> float:
     """The share that anybody can expect to recover of independent fair bits, each protected by
-    epsilon in all answers together: e^epsilon / (1 + e^epsilon)."""
+    epsilon in all answers together: e^epsilon / (1 + e^epsilon).
+
+    >>> round(ceiling(1.0), 3)
+    0.731
+    """
     return 1 / (1 + math.exp(-epsilon))
 
 

@@ -101,6 +101,12 @@ def subset_sums_curve(
     """The share recovered for each number of questions and each bound E of uniform noise.
 
     The figures lie in `details["curve"]`; the success is that of the strongest attack made.
+
+    Raises a QuestionError where no questions or noises are given, or no time.
+
+    >>> found = subset_sums_curve(16, [16, 64], [1.0])
+    >>> [row["questions"] for row in found.details["curve"]]
+    [64, 16]
     """
     end = time.monotonic() + time_limit
     found: list[Finding] = []

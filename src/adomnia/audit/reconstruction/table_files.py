@@ -24,6 +24,12 @@ class PublishedTables:
     """Tables of counts over some of the attributes, each laid out over their values.
 
     `tables` holds the names of each table's attributes and its counts, an axis for each.
+
+    >>> import numpy as np
+    >>> from adomnia.audit import CellLayout
+    >>> published = PublishedTables(CellLayout({"sex": ("F", "M")}), [(("sex",), np.array([3, 1]))])
+    >>> len(published.tables)
+    1
     """
 
     cells: CellLayout

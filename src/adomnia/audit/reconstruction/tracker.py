@@ -34,6 +34,13 @@ def tracker(
     rounded to the nearest multiple of 3 and 5. `ask` refuses a question by a `NotAllowedError` or
     `QuestionError` and ends the attack by a `BudgetError`. With the truth success is the share of
     guesses that are right; without it, the share of targets that only one number fits.
+
+    >>> people = {"Ann": True, "Bob": True, "Cid": False, "Dan": False}
+    >>> def ask(condition):
+    ...     rule = condition.replace("NOT", "not").replace("OR", "or").replace("AND", "and")
+    ...     return sum(eval(rule, {"ann": name == "Ann", "a": a}) for name, a in people.items())
+    >>> tracker(ask, ["ann"], ["a"], truth=[1]).success.value
+    1.0
     """
     notebook = _Notebook(ask, slack)
     sides = [(f"({mark})", f"NOT ({mark})") for mark in trackers]

@@ -20,7 +20,7 @@ from adomnia.review.exact_columns import own_columns
 from adomnia.review.rehearsal import rehearsal
 
 if TYPE_CHECKING:
-    from adomnia.audit.disclosure.disclosure import DisclosureReport, DisclosureTerms
+    from adomnia.audit.disclosure.disclosure_report import DisclosureReport, DisclosureTerms
     from adomnia.audit.files import CodedColumns
 
 __all__ = ["disclosure"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from adomnia.cli import findings, options
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
+
+if TYPE_CHECKING:
+    from adomnia.audit.networks.growth.models import GrowthName
 
 __all__ = ["influence"]
 
@@ -30,7 +33,7 @@ __all__ = ["influence"]
 @options.seed
 @options.policy_unused
 @options.form
-def influence(model: str, runs: int, form: str, **told: Any) -> None:
+def influence(model: GrowthName, runs: int, form: str, **told: Any) -> None:
     """Grow a network with and without one edge, and count the edges that cross at the end.
 
     Differential privacy hides the edge itself, not what grew from it.

@@ -21,7 +21,7 @@ from adomnia.cli.init import save
 from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
-from adomnia.review.draft import Draft, Wish, confirmed, draft
+from adomnia.review.draft import Draft, Wish, confirmed, draft_policy
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -124,7 +124,7 @@ def prepare(file: Path, count: int) -> Draft:
     with terminal.progress(f"making up {count:,} people", count) as done:
         write_census(source, count, done)
     with terminal.progress("drafting the policy"):
-        made = draft(source, file, Wish(epsilon="4.0"))
+        made = draft_policy(source, file, Wish(epsilon="4.0"))
     save(file, confirmed(made.text))
     return made
 

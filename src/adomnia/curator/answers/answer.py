@@ -53,6 +53,12 @@ class Answer:
     quantiles and modes, by how many rows the rank or the count may be off. `noise` says of each
     column that is one count, sum or moment what was added to it. `spent` and `remaining` are
     exact; `receipt` names the ledger's entry.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     answer = database.session().ask("SELECT MEDIAN(age) AS age FROM people", epsilon=1)
+    >>> answer.columns, len(answer.rows), answer.margin_units["age"], answer.spent["epsilon"]
+    (('age',), 1, 'rows', Fraction(1, 1))
     """
 
     columns: tuple[str, ...]

@@ -32,7 +32,13 @@ _SAME = ("add", "sub", "mul", "neg", "abs", "least", "greatest", "coalesce", "nu
 
 @dataclass(frozen=True)
 class Described:
-    """A column of an answer: its name, its type as PostgreSQL calls it, whether it has margins."""
+    """A column of an answer: its name, its type as PostgreSQL calls it, whether it has margins.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     database.session().describe("SELECT COUNT(*) AS n FROM people")
+    (Described(name='n', type='bigint', is_noisy=True),)
+    """
 
     name: str
     type: str

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
 
 from adomnia.curator.access import Closing, analyst_of, confidence_of
 from adomnia.curator.answers.answer import Answer
-from adomnia.curator.ledger_view import open_journal, state_of
-from adomnia.curator.networks.graph_promise import GraphPromise, check_graph_promise
+from adomnia.curator.ledger_view import state_of
+from adomnia.curator.networks.graph_backend import GraphBackend, refuse_priors
 from adomnia.curator.query_plan import cost_of
 from adomnia.curator.spend import Paid, Payer, Use, spend
-from adomnia.engines.edge_lists import EdgeList, NodeList, read_graph
-from adomnia.engines.source_files import holds
 from adomnia.errors import PolicyError, QuestionError
+from adomnia.ledger.entry import Entry, EntryKind
 from adomnia.ledger.reserve import Budgets, least, left
 from adomnia.mechanisms.graphs.measure import NoisyGraphValues, fit_ascending
 from adomnia.mechanisms.graphs.statistic import GraphAnswer, GraphStatistic
 from adomnia.mechanisms.margins.margin import Noise, margin
-from adomnia.mechanisms.mechanism import Mechanism
 from adomnia.policy.graph_section import GraphSource
-from adomnia.policy.policy import Policy, line_of, read_policy
+from adomnia.policy.policy import Policy, read_policy
 from adomnia.privacy.events import Event, Free, Gaussian, Laplace, loss
 from adomnia.privacy.graphs import GraphTerms, graph_sensitivity
 from adomnia.privacy.loss import Amount, exact
-from adomnia.privacy.neighbors import Neighbors
-from adomnia.privacy.premises import Facts
-from adomnia.privacy.reads import Reads
 from adomnia.queries.canonical import digest
 from adomnia.queries.graphs.graph_text import read_question, write_question
 from adomnia.queries.graphs.subgraphs import (
@@ -45,8 +38,6 @@ from adomnia.queries.graphs.subgraphs import (
     NodesByAttribute,
     WithinBetween,
 )
-from adomnia.schema.graph import Graph, GraphSchema
-from adomnia.schema.sealed import Sealed
 
 __all__ = ["GraphSession", "Network", "open_graph"]
 
@@ -54,83 +45,51 @@ LEAST = Fraction(1, 10**12)
 
 
 class Network(Closing):
-    """A graph behind its promise. Close it, or use it in a `with` statement."""
+    """A graph behind its promise. Close it, or use it in a `with` statement.
+
+    >>> from adomnia.testing import circle
+    >>> with circle(nodes=10).open() as network:
+    ...     answer = network.session().ask("triangles", epsilon=1)
+    ...     network.budget()["data"]["spent"]
+    '1'
+    """
 
     def __init__(self, policy: Policy, source: GraphSource, accept: bool = False) -> None:
-        self.policy, self.source = policy, source
-        for key, name in (("edges", source.edges), ("nodes", source.nodes)):
-            if name is not None and _stat(Path(policy.beside(name))) is None:
-                raise PolicyError(
-                    f"there is no file {name!r}", "paths are found from where the policy lies",
-                    str(policy.file), line_of(policy, ("graph", key)),
-                )  # fmt: skip
-        _refuse_other_promises(policy, source)
-        nodes = None if source.nodes is None else Path(policy.beside(source.nodes))
-        edges = Path(policy.beside(source.edges))
-        self._edges = EdgeList(edges, source.source, source.target)
-        self._nodes = NodeList(source.ids, nodes, source.key, source.columns)
-        self.schema = GraphSchema(source.directed, source.attributes, source.public_nodes)
-        self._read: tuple[str, Sealed[Graph]] | None = None
-        self.promise = GraphPromise.of(source)
-        self.journal = open_journal(policy)
-        try:
-            check_graph_promise(policy, self.promise, self.journal, accept)
-        except BaseException:
-            self.close()
-            raise
+        self._backend = GraphBackend(policy, source, accept)
+        self.policy = policy
 
     def session(self, analyst: str | None = None) -> GraphSession:
-        """A session of an analyst; the curator's where nobody is named."""
-        return GraphSession(self, analyst_of(self.policy, analyst))
+        """A session of an analyst; the curator's where nobody is named.
+
+        Raises a NotAllowedError where the policy names analysts and not this one.
+        """
+        return GraphSession(self._backend, analyst_of(self.policy, analyst))
 
     def budget(self) -> dict[str, Any]:
         """What is spent and left: of the data, and of every analyst."""
-        return state_of(self.policy, self.journal.account())
+        return state_of(self.policy, self._backend.journal.account())
 
-    @property
-    def version(self) -> str:
-        """A digest that changes when the files do."""
-        names = [self.source.edges, self.source.nodes]
-        files = [Path(self.policy.beside(name)) for name in names if name is not None]
-        facts = [[str(f), s.st_size, s.st_mtime_ns] for f in files if (s := _stat(f)) is not None]
-        text = json.dumps([self.policy.digest, facts])
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-    def graph(self) -> Sealed[Graph]:
-        """The graph as the files have it now."""
-        version = self.version
-        if self._read is None or self._read[0] != version:
-            self._read = (version, read_graph(self._edges, self._nodes, self.schema))
-        return self._read[1]
-
-    def budgets(self, analyst: str) -> Budgets:
-        """The budgets of the data and of an analyst, as the policy says."""
-        return Budgets(self.policy.budget, self.policy.analysts.get(analyst))
-
-    def check(self, mechanisms: Sequence[Mechanism[Any]]) -> None:
-        """Nothing: what a question about a graph costs is worked out by its mechanism itself."""
-
-    def ready(self, wanted: Sequence[Reads]) -> None:
-        """Nothing: the files are read once what is asked of them is paid."""
-
-    def facts(self) -> Facts:
-        """What is the same on all neighbours: which state of the files."""
-        return Facts(self.version)
-
-    def read(self, wanted: Sequence[Reads]) -> list[Sealed[Any]]:
-        """The graph, sealed, for each who needs it."""
-        return [self.graph() for _ in wanted]
+    def ledger(self, bodies: Collection[EntryKind] | None = None) -> list[Entry]:
+        """Every entry of the ledger, in order; with all bodies, or those of these kinds."""
+        return list(self._backend.journal.entries(bodies=bodies))
 
     def close(self) -> None:
         """Let go of the ledger."""
-        self.journal.close()
+        self._backend.close()
 
 
 @dataclass(frozen=True)
 class GraphSession:
-    """One analyst, asking about the graph."""
+    """One analyst, asking about the graph.
 
-    network: Network
+    >>> from adomnia.testing import circle
+    >>> with circle(nodes=10).open() as network:
+    ...     answer = network.session().ask("degrees to 3", epsilon=1)
+    >>> answer.columns, len(answer.rows)
+    (('degree', 'n'), 4)
+    """
+
+    _backend: GraphBackend
     analyst: str
 
     def ask(
@@ -142,24 +101,31 @@ class GraphSession:
         confidence: float = 0.95,
         key: str | None = None,
     ) -> Answer:
-        """A private answer, paid from the ledger; the same again gets the same answer for free."""
+        """A private answer, paid from the ledger; the same again gets the same answer for free.
+
+        The question is in words, as "edges" or "degrees to 10" (docs/graphs.md has all), or a value
+        of `adomnia.queries.graphs.subgraphs`; the loss is an `epsilon` or a `rho`. A request that
+        is repeated with the same `key` is paid once. Returns rows with their margins, what they
+        cost and what is left. Raises a QuestionError where the question or the loss is wrong, a
+        PolicyError where the promise does not allow it, and a BudgetError where a budget does not.
+        """
         asked = read_question(question) if isinstance(question, str) else question
         confidence = confidence_of(confidence)
-        network, terms = self.network, self._terms(epsilon, rho)
-        if network.journal.account().priors:
-            raise _no_priors(network.policy)
-        mechanism = GraphStatistic(asked, network.schema, terms, partial(_tell, asked, confidence))
-        version, said = network.version, write_question(asked)
+        backend, terms = self._backend, self._terms(epsilon, rho)
+        if backend.journal.account().priors:
+            refuse_priors(backend.policy)
+        mechanism = GraphStatistic(asked, backend.schema, terms, partial(_tell, asked, confidence))
+        version, said = backend.version, write_question(asked)
         request = json.dumps([*_told(terms), confidence, version])
         use = Use(
             statement=f"GRAPH {said}",
             mechanisms=(mechanism,),
-            promise=network.promise.to_json(),
+            promise=backend.promise.to_json(),
             version=version,
             request=request,
         )
-        payer = Payer(self.analyst, self.budgets, None, key or f"graph {digest([said, request])}")
-        return _answer(spend(network, payer, use), mechanism.event)
+        payer = Payer(self.analyst, self._budgets, None, key or f"graph {digest([said, request])}")
+        return _answer(spend(backend, payer, use), mechanism.event)
 
     def plan(
         self,
@@ -169,10 +135,15 @@ class GraphSession:
         rho: Amount | None = None,
         confidence: float = 0.95,
     ) -> dict[str, Any]:
-        """What an answer would cost and how far off it would be; spends nothing."""
+        """What an answer would cost and how far off it would be; spends nothing.
+
+        Arguments are those of `ask`. Returns plain values: the loss, the mechanism, the sensitivity
+        and its argument, and the margin, which is None where it depends on the graph. Raises a
+        QuestionError where the question or the loss is wrong.
+        """
         asked = read_question(question) if isinstance(question, str) else question
         terms = self._terms(epsilon, rho)
-        schema = self.network.schema
+        schema = self._backend.schema
         mechanism = GraphStatistic(asked, schema, terms, partial(_tell, asked, confidence))
         event = mechanism.event
         bound = graph_sensitivity(asked, schema, terms.neighbors, terms.degree_bound)
@@ -194,19 +165,19 @@ class GraphSession:
         }
 
     def remaining(self) -> Mapping[str, Fraction]:
-        """What this analyst can still spend."""
-        account = self.network.journal.account()
-        return least(left(account, self.budgets, self.analyst))
+        """What this analyst can still spend, by currency."""
+        account = self._backend.journal.account()
+        return least(left(account, self._budgets, self.analyst))
 
     @property
-    def budgets(self) -> Budgets:
+    def _budgets(self) -> Budgets:
         """Every budget that binds this session."""
-        return self.network.budgets(self.analyst)
+        return self._backend.budgets(self.analyst)
 
     def _terms(self, epsilon: Amount | None, rho: Amount | None) -> GraphTerms:
         if (epsilon is None) == (rho is None):
             raise QuestionError("an answer costs an epsilon or a rho", "for example epsilon = 0.1")
-        source = self.network.source
+        source = self._backend.source
         pure = None if epsilon is None else exact(epsilon)
         concentrated = None if rho is None else exact(rho, "rho")
         if (pure or concentrated or LEAST) < LEAST:
@@ -224,7 +195,16 @@ def open_graph(policy: str | Path = "adomnia.toml", *, accept: bool = False) -> 
     """The graph that a policy file describes.
 
     With `accept`, a policy that promises more than it did is taken even where what was answered
-    before then costs more than the budget.
+    before then costs more than the budget. Returns a `Network`, to be closed. Raises a PolicyError
+    where the policy is wrong, has no graph or is not confirmed, a BudgetError where what it
+    promises now costs more than it allows, and a MachineryError where the ledger cannot be read.
+
+    >>> import tempfile
+    >>> from adomnia.testing import circle
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open_graph(circle(nodes=10).write(folder)) as network:
+    ...         network.session().plan("edges", epsilon=1)["sensitivity"]["value"]
+    '1'
     """
     read = read_policy(policy)
     if read.graph is None:
@@ -238,49 +218,6 @@ def open_graph(policy: str | Path = "adomnia.toml", *, accept: bool = False) -> 
             str(read.file),
         )  # fmt: skip
     return Network(read, read.graph, accept)
-
-
-def _refuse_other_promises(policy: Policy, source: GraphSource) -> None:
-    """Refuse what the promise about a graph does not cover."""
-    if policy.priors:
-        raise _no_priors(policy)
-    if policy.neighbors.group > 1 or (not policy.source and policy.neighbors != Neighbors()):
-        raise PolicyError(
-            "neighbors, unit and group of [privacy] are about tables",
-            "say what is promised about the graph in [graph]: neighbors, degree_bound",
-            str(policy.file),
-        )
-    if source.nodes is None or not source.public_nodes or not policy.source:
-        return
-    if holds(_path_of(policy.beside(policy.source)), Path(policy.beside(source.nodes))):
-        raise PolicyError(
-            "the table's rows are private, and as nodes of the graph they would be public",
-            'name a public file of nodes, or hide nodes: neighbors = "node"',
-            str(policy.file),
-        )
-
-
-def _path_of(source: str) -> str:
-    """The path of a source, also one that an address of Spark names; empty where there is none."""
-    if "://" not in source:
-        return source
-    said = dict(parse_qsl(source.partition("?")[2]))
-    return said.get("path", "").removeprefix("file://")
-
-
-def _no_priors(policy: Policy) -> PolicyError:
-    return PolicyError(
-        "exact releases are registered, and what they mean for a graph is not worked out",
-        "keep the graph in a policy and a ledger of its own",
-        str(policy.file),
-    )
-
-
-def _stat(file: Path) -> Any:
-    try:
-        return file.stat()
-    except OSError:
-        return None  # reading it will say so
 
 
 def _tell(asked: GraphQuestion, confidence: float, noisy: NoisyGraphValues) -> GraphAnswer:

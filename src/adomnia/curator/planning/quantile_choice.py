@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.noise.admissible import SmoothLaplace, SmoothWaring
@@ -35,13 +35,12 @@ NOMINAL = 10_000
 """Where the policy does not say about how many rows there are, so many are taken."""
 
 
-def error_of(name: str) -> Error:
+def error_of(name: Error) -> Error:
     """Which error shall be small, checked."""
-    if name == "rank":
-        return "rank"
-    if name == "value":
-        return "value"
-    raise QuestionError("the error of a quantile is that of its rank or of its value", "say which")
+    if name not in get_args(Error):
+        said = f"the error of a quantile is that of its {' or of its '.join(get_args(Error))}"
+        raise QuestionError(said, "say which")
+    return name
 
 
 def asked_for(measurement: Quantile) -> Target:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any, Final, Literal, NoReturn, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from adomnia.ledger.account import RELEASED
 from adomnia.limits import MAX_AXIS_VALUES
 from adomnia.marginals import release as core
 from adomnia.marginals.core.cost import total_is_public
-from adomnia.marginals.paper.fourier import METHODS, Options, release_fourier
+from adomnia.marginals.paper.fourier import FourierMethod, Options, is_fourier, release_fourier
 from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.marginals.workload import Subset, Workload, up_to_ways
 from adomnia.policy.axis_values import side_of
@@ -43,15 +43,18 @@ from adomnia.queries.ranges import count_cells, from_domain, show
 
 __all__ = [
     "CONSISTENT",
-    "METHODS",
     "Release",
+    "ReleaseMethod",
     "ReleasePlan",
     "ReleaseSpec",
     "prospect",
     "publish",
 ]
 
-CONSISTENT = "consistent"
+ReleaseMethod = Literal["microdata", "consistent", FourierMethod]
+"""How tables are made that agree with each other."""
+
+CONSISTENT: Final = "consistent"
 """The method that draws a whole table among all that agree with what is public."""
 
 Progress = Callable[[str, float], None]
@@ -64,14 +67,21 @@ class ReleaseSpec:
     loss: Loss
     ways: int | None = None
     marginals: tuple[tuple[str, ...], ...] = ()
-    method: str = "microdata"
+    method: ReleaseMethod = "microdata"
     unbiased: bool = False
     confidence: float = 0.95
 
 
 @dataclass(frozen=True)
 class ReleasePlan:
-    """What a release would be, before anything is spent."""
+    """What a release would be, before anything is spent.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     planned = database.plan_release(marginals=["sex,region"], epsilon=1)
+    >>> planned.mechanism, planned.to_json()["cells"]
+    ('laplace noise on views', 8)
+    """
 
     order: ReleaseSpec
     workload: Workload
@@ -97,7 +107,18 @@ class ReleasePlan:
 
 @dataclass(frozen=True)
 class Release:
-    """What was released: tables, their margins, and the ledger's receipt."""
+    """What was released: tables, their margins, and the ledger's receipt.
+
+    Tables and margins are found by the places of their attributes in the workload of the
+    `prospect`; `values` has the values along each of them. `microdata` are the made-up records
+    from which all tables were counted, where there are any.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     published = database.release(database.plan_release(marginals=["sex"], epsilon=1))
+    >>> published.values, published.tables[0,].shape
+    ((('F', 'M'),), (2,))
+    """
 
     prospect: ReleasePlan
     values: tuple[tuple[Any, ...], ...]
@@ -124,17 +145,17 @@ def prospect(backend: TableBackend, order: ReleaseSpec) -> ReleasePlan:
 def _prospect(backend: TableBackend, order: ReleaseSpec) -> ReleasePlan:
     refuse_free_lunch(backend.policy, "tables are not released")
     workload = _workload(backend, order)
-    if order.method in METHODS:
+    if is_fourier(order.method):
         kind = "gaussian" if order.loss.rho else "laplace"
         planned = ReleasePlan(order, workload, _event(order.loss), f"{kind} noise on parities")
-        _rehearse(backend, planned)
+        _rehearse(backend, planned, order.method)
         return planned
     if order.method == CONSISTENT:
         return _one_of_all(backend, order, workload)
     if order.method != "microdata":
-        hint = f"one of microdata, {CONSISTENT}, " + ", ".join(METHODS)
+        hint = "one of " + ", ".join(get_args(ReleaseMethod))
         raise QuestionError(f"there is no method {order.method[:40]!r}", hint)
-    plan = core.plan(workload, order.loss, _neighbors(backend, workload))
+    plan = core.plan_marginals(workload, order.loss, _neighbors(backend, workload))
     if not order.unbiased:
         core.refuse_records(plan)
     plan.margins(order.confidence)  # kept by the plan: what it decides is known before it is paid
@@ -159,14 +180,14 @@ class _Reached(Exception):
     """The data would be read now."""
 
 
-def _rehearse(backend: TableBackend, planned: ReleasePlan) -> None:
+def _rehearse(backend: TableBackend, planned: ReleasePlan, method: FourierMethod) -> None:
     """Go as far as the data, so that what cannot be released is refused before it is paid."""
 
     def source(_: object) -> NoReturn:
         raise _Reached
 
     order, workload = planned.order, planned.workload
-    options = Options(method=order.method, delta=1 - order.confidence)
+    options = Options(method=method, delta=1 - order.confidence)
     with suppress(_Reached):
         release_fourier(workload, source, _promise(backend, planned), options)
 
@@ -251,7 +272,7 @@ def _mechanism(
             among=planned.among, epsilon=order.loss.epsilon,
         )  # fmt: skip
     common = (workload, planned.event, _reads(backend, workload), _moved(backend, workload))
-    if order.method in METHODS:
+    if is_fourier(order.method):
         return ParityRelease(
             *common, order.confidence, premises,
             method=order.method, promise=_promise(backend, planned),

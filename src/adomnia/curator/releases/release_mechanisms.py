@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from adomnia.curator.answers.released_tables import registered
 from adomnia.curator.releases.consistent import Consistent
 from adomnia.marginals import release as core
-from adomnia.marginals.paper.fourier import Options, release_fourier
+from adomnia.marginals.paper.fourier import FourierMethod, Options, release_fourier
 from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.marginals.workload import Subset, Workload
 from adomnia.mechanisms.mechanism import Releasing
@@ -119,7 +119,7 @@ class CoreRelease(_Tables):
 
     def release(self, sealed: Any, bits: Bits = SYSTEM) -> ReleasedTables:
         """Measured once; what is random afterwards protects nobody."""
-        made = core.release(
+        made = core.release_marginals(
             self.plan, sealed, bits, self.progress,
             microdata=not self.unbiased, confidence=self.confidence,
         )  # fmt: skip
@@ -155,7 +155,7 @@ class CoreRelease(_Tables):
 class ParityRelease(_Tables):
     """The papers' methods: noise on parities, or on the marginals' own cells."""
 
-    method: str = field(kw_only=True)
+    method: FourierMethod = field(kw_only=True)
     promise: MarginalPromise = field(kw_only=True)
 
     @property

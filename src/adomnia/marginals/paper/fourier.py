@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,18 @@ from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.marginals.workload import Subset, Workload, downward_closure
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 
-__all__ = ["METHODS", "FourierRelease", "Options", "release_fourier"]
+__all__ = ["METHODS", "FourierMethod", "FourierRelease", "Options", "is_fourier", "release_fourier"]
+
+FourierMethod = Literal["fourier", "fourier-shift", "fourier-lp", "marginals-lp"]
+"""The paper's method, and what it makes of negative numbers."""
 
 Tables = dict[Subset, NDArray[Any]]
 Numbers = dict[Subset, float]
+
+
+def is_fourier(method: str) -> TypeGuard[FourierMethod]:
+    """Whether this is the name of one of them."""
+    return method in get_args(FourierMethod)
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class Options:
     where they do not suffice a nearby table stands in for its solution.
     """
 
-    method: str = "fourier"
+    method: FourierMethod = "fourier"
     noise: Literal["laplace", "gaussian"] | None = None
     delta: float = 0.05
     seconds: float = 300.0
@@ -109,8 +117,8 @@ def release_fourier(
 
 def _check(job: _Job) -> None:
     options, loss = job.options, job.promise.loss
-    if options.method not in METHODS:
-        raise QuestionError(f"method is one of {', '.join(METHODS)}")
+    if not is_fourier(options.method):
+        raise QuestionError(f"method is one of {', '.join(get_args(FourierMethod))}")
     if not 1e-9 <= options.delta < 1:
         raise QuestionError("delta lies between 1e-9 and 1", hint="for example delta = 0.05")
     if options.noise not in (None, "gaussian" if loss.rho else "laplace"):
@@ -179,7 +187,7 @@ def _cell_program(job: _Job) -> FourierRelease:
     return _programmed(job, measured, rows, (tables, bound))
 
 
-METHODS: dict[str, Callable[[_Job], FourierRelease]] = {
+METHODS: dict[FourierMethod, Callable[[_Job], FourierRelease]] = {
     "fourier": _plain,
     "fourier-shift": _shifted,
     "fourier-lp": _parity_program,

@@ -27,6 +27,9 @@ class System:
     A value is None where it is public but was not given here: bounds then hold for every value.
     A row whose interval is not one number was released rounded. `forbidden` cells are publicly
     empty. `names` say to people what a row is.
+
+    >>> System.of([[1, 1, 0], [0, 1, 1]], values=[5, (3, 7)]).exact
+    [0]
     """
 
     matrix: Any
@@ -42,7 +45,10 @@ class System:
         names: Sequence[str] | None = None,
         forbidden: Sequence[int] = (),
     ) -> System:
-        """The system of a dense or sparse matrix; values may be whole numbers or intervals."""
+        """The system of a dense or sparse matrix; values may be whole numbers or intervals.
+
+        Raises a ValueError where there is not one value and one name for each row.
+        """
         matrix = whole(rows)
         given = [None] * matrix.shape[0] if values is None else values
         known = tuple((v, v) if isinstance(v, int | np.integer) else v for v in given)

@@ -11,6 +11,7 @@ from adomnia.queries.graphs.subgraphs import (
     CumulativeDegrees,
     DegreeHistogram,
     DegreeSequence,
+    Direction,
     Edges,
     GraphQuestion,
     GroupEdges,
@@ -34,7 +35,7 @@ FORMS: dict[str, str] = {
     "K-stars": "a node and K of its neighbours, such as 2-stars",
 }
 
-_SIDE = {"": "total", "in-": "in", "out-": "out"}
+_SIDE: dict[str, Direction] = {"": "total", "in-": "in", "out-": "out"}
 _NAME = r"(?P<name>\S.*?)"
 _RULES: tuple[tuple[str, Callable[[re.Match[str]], GraphQuestion]], ...] = (
     (r"edges", lambda m: Edges()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from adomnia.errors import QuestionError
 from adomnia.limits import MAX_DEGREES, MAX_STARS
@@ -15,6 +16,7 @@ __all__ = [
     "CumulativeDegrees",
     "DegreeHistogram",
     "DegreeSequence",
+    "Direction",
     "Edges",
     "GraphQuestion",
     "GroupEdges",
@@ -26,7 +28,8 @@ __all__ = [
     "labels",
 ]
 
-DIRECTIONS = ("total", "out", "in")
+Direction = Literal["total", "out", "in"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 Label = tuple[Value | None, ...]
 
 
@@ -54,7 +57,7 @@ class _UpTo:
     """Degrees of one direction, up to the highest that is told apart."""
 
     highest: int
-    direction: str = "total"
+    direction: Direction = "total"
 
     def __post_init__(self) -> None:
         _check_direction(self.direction)
@@ -78,7 +81,7 @@ class CumulativeDegrees(_UpTo):
 class DegreeSequence:
     """The degrees of all nodes in ascending order."""
 
-    direction: str = "total"
+    direction: Direction = "total"
 
     def __post_init__(self) -> None:
         _check_direction(self.direction)
@@ -151,7 +154,7 @@ def labels(question: GraphQuestion, schema: GraphSchema, nodes: int) -> tuple[La
     return ((),)
 
 
-def _check_direction(direction: str) -> None:
+def _check_direction(direction: Direction) -> None:
     if direction not in DIRECTIONS:
         raise QuestionError(f"a direction is one of {', '.join(DIRECTIONS)}")
 

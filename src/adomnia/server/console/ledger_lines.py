@@ -107,7 +107,7 @@ def lines(database: PrivateDatabase) -> list[LedgerLine]:
 def _entries(database: PrivateDatabase) -> list[Entry]:
     """What was reserved and what has priced it anew, and budgets that were changed."""
     listed = ("reserved", "prior", "budget")
-    return [entry for entry in database.ledger(("reserved",)) if entry.kind in listed]
+    return [entry for entry in database.ledger(["reserved"]) if entry.kind in listed]
 
 
 def visible(all_lines: Sequence[LedgerLine], person: Person) -> list[LedgerLine]:

@@ -79,7 +79,7 @@ async def ledger(context: RequestContext) -> Response:
 def _ledger(context: RequestContext) -> LedgerResponse:
     query: LedgerQuery = context.query
     first, last = query.after, query.after + query.limit
-    everything = context.service.database.ledger(("reserved",))
+    everything = context.service.database.ledger(["reserved"])
     seen = everything if context.person.is_curator else list(_own(everything, context.asks_as))
     page = [
         LedgerEntry(number=number, **_described(entry))

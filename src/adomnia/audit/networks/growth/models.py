@@ -6,15 +6,16 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
 
-__all__ = ["MODELS", "MOST_NODES", "GrowthModel", "Model", "Parameter", "settle"]
+__all__ = ["MODELS", "MOST_NODES", "GrowthModel", "GrowthName", "Model", "Parameter", "settle"]
 
+GrowthName = Literal["forest-fire", "copying", "mvs"]
 Values = Mapping[str, Any]
 MOST_NODES = 10_000
 MOST_STEPS = 10_000_000
@@ -51,7 +52,7 @@ class Parameter:
 class GrowthModel:
     """One model with all its numbers, ready to run; `words` may be more than its nodes need."""
 
-    model: str
+    model: GrowthName
     reading: str
     parameters: Values
     kernel: str
@@ -78,7 +79,7 @@ class Model:
     check: Callable[[Values, str], None]
 
 
-def settle(model: str, reading: str, parameters: Values) -> GrowthModel:
+def settle(model: GrowthName, reading: str, parameters: Values) -> GrowthModel:
     """The model with these parameters, the others as by default; a QuestionError if wrong."""
     known = _known("model", model, MODELS)
     told = _known(f"reading of {model}", reading, known.readings)
@@ -94,7 +95,7 @@ def settle(model: str, reading: str, parameters: Values) -> GrowthModel:
     return GrowthModel(model, reading, values, kernel, words, sizes, rule)
 
 
-def _known(kind: str, name: str, table: Mapping[str, Any]) -> Any:
+def _known(kind: str, name: str, table: Mapping[Any, Any]) -> Any:
     if name in table:
         return table[name]
     raise QuestionError(f"unknown {kind}: {name}", f"there are: {', '.join(table)}")
@@ -148,7 +149,7 @@ _GROWING = {
     "links": Parameter(3, 1, MOST_NODES, "the links of each node at the start"),
 }
 
-MODELS: Mapping[str, Model] = {
+MODELS: Mapping[GrowthName, Model] = {
     "forest-fire": Model(
         {
             **_GROWING,

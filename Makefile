@@ -9,7 +9,7 @@ FROM := pyproject.toml requirements.lock
 SHORT := "not slow and not postgres and not spark and not browser and not chance"
 
 # Something of every room, to be done in a minute; LONG are the long files among it.
-QUICK := tests/test_house.py tests/queries tests/privacy tests/mechanisms tests/test_formatting.py tests/present/test_drawing.py \
+QUICK := tests/test_house.py tests/test_nouns.py tests/test_random_sources.py tests/queries tests/privacy tests/mechanisms tests/test_formatting.py tests/present/test_drawing.py \
 	tests/review/test_database.py tests/storage tests/testing/test_worlds.py tests/wire/test_protocol.py \
 	tests/wire/test_settings.py \
 	tests/laws/test_sensitivity.py tests/laws/test_journal.py tests/laws/test_fourier.py \
@@ -28,7 +28,7 @@ LONG := tests/queries/test_emptiness.py tests/queries/test_measurement.py tests/
 	tests/mechanisms/test_noisy_max.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint types contracts slow adversary trusted bench docs dist figures lock picture clean
+.PHONY: help demo test quick lint types contracts slow adversary trusted walks bench docs dist figures lock picture clean
 
 help:
 	@echo "make demo    a made-up census, five questions, private answers (from nothing)"
@@ -36,6 +36,7 @@ help:
 	@echo "make quick   what needs no server, browser or long run: under a minute"
 	@echo "make slow    the tests that take minutes"
 	@echo "make trusted what must be right for the promise to hold: files, lines, and why"
+	@echo "make walks   through how many files and functions each command goes, traced"
 	@echo "make adversary  200,000 uses of neighbouring tables, and planted faults (an hour)"
 	@echo "make bench   the benchmarks"
 	@echo "make docs    the site, into build/site"
@@ -68,6 +69,9 @@ slow: .venv/.tests
 
 trusted: .venv/.made
 	@$(BIN)/python tools/trusted.py $(ARGS)
+
+walks: .venv/.tests
+	@$(BIN)/python tools/walks.py $(ARGS)
 
 adversary: .venv/.tests
 	$(BIN)/python -m tests.adversary $(ARGS)

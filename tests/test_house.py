@@ -55,6 +55,41 @@ def test_the_import_is_quick():
     assert min(times) < 15
 
 
+def test_a_question_loads_nothing_that_it_does_not_need():
+    """What is slow to load, and what other sources and other questions need, waits until then."""
+    program = (
+        "import sys, adomnia.cli.ask\n"
+        "slow = {'duckdb', 'pyarrow', 'pandas', 'scipy', 'rich', 'psycopg', 'numba'}\n"
+        "others = ('engines.spark', 'engines.postgres', 'ledger.stores.postgres_journal',\n"
+        "          'privacy.graphs', 'curator.selections', 'audit', 'mining')\n"
+        "print(*(name for name in sys.modules\n"
+        "        if name in slow or name.startswith(tuple(f'adomnia.{one}' for one in others))))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split() == []
+
+
+def test_garbage_is_left_alone_only_where_a_process_is_for_one_command():
+    """Who calls the command from a program of their own keeps their garbage collector as it is."""
+    program = (
+        "import contextlib, gc, io, sys\n"
+        "from adomnia.cli.main import main\n"
+        "def run(*given):\n"
+        "    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
+        "        main(*given)\n"
+        "    return gc.get_freeze_count() > 0, gc.isenabled()\n"
+        "within = run(['why', 'laplace'])\n"
+        "sys.argv = ['adomnia', 'why', 'gaussian']\n"
+        "print(within, run())"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.strip() == "(False, True) (True, True)"
+
+
 def test_the_version_is_one():
     assert PROJECT["project"]["version"] == adomnia.__version__
     assert f"[{adomnia.__version__}]" in (TOP / "CHANGELOG.md").read_text("utf-8")

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from functools import cache
 from typing import NamedTuple
 
 from tools.handbook.room_map import layers
 from tools.handbook.svg import arrow, box, label, picture
-from tools.handbook.texts import TOP
-from tools.handbook.tracing import QUESTION
+from tools.walks import QUESTION, Walk, walked
 
 __all__ = ["Step", "journey", "journey_page", "journey_picture"]
 
@@ -29,31 +24,19 @@ class Step(NamedTuple):
 
 
 @cache
-def _calls() -> list[tuple[str, str, int]]:
-    """The calls of a question that is asked in a process of its own."""
-    places = os.pathsep.join([str(TOP / "src"), str(TOP)])
-    ran = subprocess.run(
-        [sys.executable, "-m", "tools.handbook.tracing"],
-        cwd=TOP,
-        env={**os.environ, "PYTHONPATH": places},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [tuple(call) for call in json.loads(ran.stdout)]
+def _walk() -> Walk:
+    """Where a question goes that is asked in a process of its own."""
+    return walked(["ask"])["ask"]
 
 
 @cache
 def journey() -> list[Step]:
     """The steps from room to room, in order; each function once for each room that calls it."""
-    above: dict[int, str] = {}
     steps: dict[Step, None] = {}
-    for file, function, depth in _calls():
-        room = file.split("/")[0].removesuffix(".py")
-        above[depth] = room
-        caller = above.get(depth - 1, room)
-        if caller != room and not function.split(".")[-1].startswith("__"):
-            steps.setdefault(Step(caller, room, file, function))
+    for caller, file, function in _walk().steps:
+        above, room = (path.split("/")[0].removesuffix(".py") for path in (caller or file, file))
+        if above != room and not function.split(".")[-1].startswith("__"):
+            steps.setdefault(Step(above, room, file, function))
     return list(steps)
 
 
@@ -91,9 +74,7 @@ def _drawn(step: Step, middle: dict[str, float], y: float) -> list[str]:
 
 def journey_page() -> str:
     """The page of the journey, with its figures."""
-    calls = _calls()
-    files = {file for file, _, _ in calls}
-    functions = {(file, function) for file, function, _ in calls}
+    walk = _walk()
     return "\n".join(
         [
             "---\nhide: [navigation, toc]\n---",
@@ -102,8 +83,8 @@ def journey_page() -> str:
             f"```sh\nadomnia ask \"{QUESTION}\" --epsilon 0.2\n```",
             "",
             "was run, and traced, when this site was built: "
-            f"{len(functions)} functions in {len(files)} files, at most "
-            f"{max(depth for *_, depth in calls)} calls deep. Each arrow is a call from one room "
+            f"{len(walk.functions)} functions in {len(walk.files)} files, at most "
+            f"{walk.depth} calls deep. Each arrow is a call from one room "
             "into another, once for each function; time goes down.",
             "",
             "![Each call from room to room](pictures/journey.svg)",

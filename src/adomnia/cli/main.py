@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import signal
 import sys
@@ -38,8 +39,30 @@ class Verbs(click.Group):
         """The verb of a name, loaded now."""
         if cmd_name not in VERBS:
             return None
-        found: click.Command = getattr(import_module(f"adomnia.cli.{cmd_name}"), cmd_name)
+        with _loading(alone=getattr(ctx, "obj", None) is ALONE):
+            found: click.Command = getattr(import_module(f"adomnia.cli.{cmd_name}"), cmd_name)
         return found
+
+
+ALONE = "the process is for this command"
+
+
+@contextmanager
+def _loading(alone: bool) -> Iterator[None]:
+    """Load modules; in a process `alone` nobody looks for garbage among them, now or at its end.
+
+    DuckDB complains of what is left of it then, so where it is loaded already all is looked at.
+    """
+    if not alone:
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        if "duckdb" not in sys.modules:
+            gc.freeze()
+        gc.enable()
 
 
 @click.group(
@@ -71,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     with warnings.catch_warnings(), _interrupts() as interrupted:
         warnings.simplefilter("ignore")  # a library's warning could quote data
-        code, failure = _run(given, interrupted)
+        code, failure = _run(given, interrupted, ALONE if arguments is None else None)
     if failure:
         _tell(failure, code, _wants_json(given))
     sys.exit(code)
@@ -80,10 +103,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 _Failure = dict[str, Any] | None
 
 
-def _run(arguments: list[str], interrupted: list[int]) -> tuple[int, _Failure]:
+def _run(arguments: list[str], interrupted: list[int], alone: str | None) -> tuple[int, _Failure]:
     """The exit code, and what to say where it failed."""
     try:
-        code = cli.main(arguments, prog_name="adomnia", standalone_mode=False)
+        code = cli.main(arguments, prog_name="adomnia", standalone_mode=False, obj=alone)
         return (code if isinstance(code, int) else 0), None
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())

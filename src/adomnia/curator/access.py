@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self, get_args
 
 from adomnia.errors import NotAllowedError, QuestionError
 from adomnia.policy.policy import Policy
 
-__all__ = ["CURATOR", "Closing", "analyst_of", "confidence_of"]
+__all__ = ["CURATOR", "Closing", "Error", "analyst_of", "confidence_of", "error_of"]
 
 CURATOR = "curator"
 """The name under which questions are asked when no analyst is named."""
+
+
+Error = Literal["rank", "value"]
+"""Which error of a quantile shall be small."""
 
 
 class Closing:
@@ -54,3 +58,11 @@ def confidence_of(value: float) -> float:
     if not 0.5 <= number <= 0.999999:
         raise QuestionError("confidence must be between 0.5 and 0.999999", "for example 0.95")
     return number
+
+
+def error_of(name: Error) -> Error:
+    """Which error of a quantile shall be small, checked."""
+    if name not in get_args(Error):
+        said = f"the error of a quantile is that of its {' or of its '.join(get_args(Error))}"
+        raise QuestionError(said, "say which")
+    return name

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from adomnia.curator.access import CURATOR, Closing, analyst_of
-from adomnia.curator.confirmation import check_numbers, confirm
-from adomnia.curator.determined_cells import DeterminedCells, exposure, public_cells
 from adomnia.curator.exact_releases.prior import Prior, read_values
 from adomnia.curator.ledger_view import released_tables, state_of
 from adomnia.curator.session import Session
@@ -27,6 +25,7 @@ from adomnia.queries.question import Question
 from adomnia.schema.table import Table
 
 if TYPE_CHECKING:
+    from adomnia.curator.determined_cells import DeterminedCells
     from adomnia.curator.releases.release import (
         Progress,
         Release,
@@ -178,6 +177,8 @@ class PrivateDatabase(Closing):
         >>> registered.repriced
         0
         """
+        from adomnia.curator.confirmation import check_numbers  # noqa: PLC0415 (for curators alone)
+
         rows = None if values is None else read_values(values)
         prior = Prior(sql, rows, rounded, below)
         wrong = check_numbers(self._backend, prior) if check else None
@@ -202,6 +203,8 @@ class PrivateDatabase(Closing):
         ...     database.confirm_priors() is None
         True
         """
+        from adomnia.curator.confirmation import confirm  # noqa: PLC0415 (for curators alone)
+
         return confirm(self._backend)
 
     def priors(self) -> DeterminedCells:
@@ -213,6 +216,8 @@ class PrivateDatabase(Closing):
         ...     [release["sql"] for release in database.priors().releases]
         ['SELECT COUNT(*) AS n FROM people']
         """
+        from adomnia.curator.determined_cells import exposure  # noqa: PLC0415 (for curators alone)
+
         return exposure(self._backend)
 
     def public_cells(self) -> tuple[System, Fraction]:
@@ -228,6 +233,8 @@ class PrivateDatabase(Closing):
         >>> system.cells
         2
         """
+        from adomnia.curator.determined_cells import public_cells  # noqa: PLC0415 (as above)
+
         return public_cells(self._backend)
 
     def budget(self) -> dict[str, Any]:

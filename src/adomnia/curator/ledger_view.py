@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from adomnia.errors import PolicyError
@@ -17,13 +17,15 @@ from adomnia.ledger.entry import Entry, receipt
 from adomnia.ledger.journal import Journal, Verification
 from adomnia.ledger.prior import Registered
 from adomnia.ledger.stores.postgres_address import LedgerAddress
-from adomnia.ledger.stores.postgres_journal import PostgresJournal
 from adomnia.ledger.stores.sqlite_journal import SqliteJournal
 from adomnia.ledger.terms import read_loss
 from adomnia.policy.policy import Policy, line_of
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss
 from adomnia.storage.address import SCHEMES
+
+if TYPE_CHECKING:
+    from adomnia.ledger.stores.postgres_journal import PostgresJournal
 
 __all__ = [
     "Account",
@@ -58,7 +60,7 @@ def open_journal(policy: Policy, by: str | None = None) -> Journal:
     said = opening(dataset_of(policy), budgets_of(policy), who)
     journal: Journal
     if isinstance(place, LedgerAddress):
-        journal = PostgresJournal(place, opening=said)
+        journal = _postgres()(place, opening=said)
     else:
         journal = SqliteJournal(place, opening=said)
     try:
@@ -201,8 +203,14 @@ def _system_user() -> str:
 
 def _found(place: Path | LedgerAddress) -> PostgresJournal | SqliteJournal | None:
     if isinstance(place, LedgerAddress):
-        return PostgresJournal.found(place)
+        return _postgres().found(place)
     return SqliteJournal.found(place)
+
+
+def _postgres() -> type[PostgresJournal]:
+    from adomnia.ledger.stores.postgres_journal import PostgresJournal  # noqa: PLC0415 (few need it)
+
+    return PostgresJournal
 
 
 def _place(policy: Policy) -> Path | LedgerAddress:

@@ -9,13 +9,12 @@ from fractions import Fraction
 from typing import Any
 
 from adomnia.curator.planning.plan import LossRequest
-from adomnia.curator.query_plan import cost_of
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import NotAllowedError
 from adomnia.mechanisms.outside import MechanismRequest, Origin, outside_mechanism
 from adomnia.mechanisms.registry import mechanism_named
-from adomnia.privacy.events import Free
+from adomnia.privacy.events import Free, cost_of
 from adomnia.privacy.loss import Loss
 
 __all__ = ["MechanismAnswer", "use_mechanism"]

@@ -16,12 +16,12 @@ from adomnia.curator.planning.plan import Plan
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.measurement_mechanisms import Measuring
 from adomnia.mechanisms.noisy_values import Measured
-from adomnia.privacy.events import Event, Free, Gaussian, loss
+from adomnia.privacy.events import Free, Gaussian, cost_of
 from adomnia.queries.grouping import cell_count
 from adomnia.queries.post import known_beforehand, statistics
 from adomnia.queries.question import Given, Question
 
-__all__ = ["QueryPlan", "cost_of", "forecast", "forecast_free", "search"]
+__all__ = ["QueryPlan", "forecast", "forecast_free", "search"]
 
 CLOSE = Fraction(101, 100)
 """An epsilon is looked for to within one part in a hundred."""
@@ -86,12 +86,6 @@ def _sensitivity(step: Measuring) -> dict[str, Any]:
         "exact": step.sensitivity.exact,
         "argument": step.sensitivity.argument,
     }
-
-
-def cost_of(event: Event) -> dict[str, Fraction]:
-    """What an answer costs by currency; its epsilon is said even where it is nothing."""
-    total = loss(event)
-    return {"epsilon": total.epsilon, **total.amounts}
 
 
 def forecast(plan: Plan, confidence: float) -> QueryPlan:

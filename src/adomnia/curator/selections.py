@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from adomnia.curator.access import confidence_of
-from adomnia.curator.query_plan import cost_of
 from adomnia.curator.spend import Paid, Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import NotAllowedError, QuestionError
@@ -22,6 +21,7 @@ from adomnia.limits import MAX_CONDITIONS
 from adomnia.mechanisms.choices.auction import revenue, revenue_margin
 from adomnia.mechanisms.choices.choice_mechanisms import AboveBar, AuctionPrice, LargestCount
 from adomnia.mechanisms.choices.noisy_max import noisy_max_margin
+from adomnia.privacy.events import cost_of
 from adomnia.privacy.loss import Amount, exact
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.measurement import Counts, number

@@ -8,16 +8,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator import selections
-from adomnia.curator.access import confidence_of
+from adomnia.curator.access import Error, confidence_of, error_of
 from adomnia.curator.answers.answer import Answer, AnswerTable, tabulate
 from adomnia.curator.answers.answer_shape import Described, describe, without_data
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
-from adomnia.curator.independence import Independence, examine
 from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
-from adomnia.curator.planning.quantile_choice import Error, error_of
-from adomnia.curator.query_plan import QueryPlan, cost_of, forecast, forecast_free, search
-from adomnia.curator.selections import Above, Chosen
+from adomnia.curator.query_plan import QueryPlan, forecast, forecast_free, search
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.curator.watch import Watch
@@ -26,14 +22,16 @@ from adomnia.ledger.reserve import Budgets, Granted, least, left, repeated
 from adomnia.mechanisms.noisy_values import Measured
 from adomnia.policy.policy import Policy
 from adomnia.privacy.composition import Budget
-from adomnia.privacy.events import Event, Free
+from adomnia.privacy.events import Event, Free, cost_of
 from adomnia.privacy.loss import Amount, exact
 from adomnia.privacy.premises import check_premises
 from adomnia.queries.question import Question
 from adomnia.schema.table import Table as DeclaredTable
 
 if TYPE_CHECKING:
+    from adomnia.curator.independence import Independence
     from adomnia.curator.outside_mechanisms import MechanismAnswer
+    from adomnia.curator.selections import Above, Chosen
 
 __all__ = ["Session"]
 
@@ -199,6 +197,8 @@ class Session:
         >>> 0 <= test.p_value <= 1
         True
         """
+        from adomnia.curator.independence import examine  # noqa: PLC0415 (few need it)
+
         return examine(self._backend, self._payer(), (first, second), exact(epsilon))
 
     def noisy_max(
@@ -216,6 +216,8 @@ class Session:
         >>> chosen.value, chosen.place
         ('age >= 10', 1)
         """
+        from adomnia.curator import selections  # noqa: PLC0415 (few need them)
+
         return selections.noisy_max(self._backend, self._payer(), conditions, epsilon, confidence)
 
     def above(
@@ -239,6 +241,8 @@ class Session:
         >>> found.verdicts
         (False, True)
         """
+        from adomnia.curator import selections  # noqa: PLC0415 (few need them)
+
         return selections.above(
             self._backend, self._payer(), threshold, conditions, epsilon, cutoff, confidence
         )
@@ -258,6 +262,8 @@ class Session:
         >>> chosen.value in (100, 1000), chosen.margin > 0
         (True, True)
         """
+        from adomnia.curator import selections  # noqa: PLC0415 (few need them)
+
         return selections.auction(self._backend, self._payer(), column, prices, epsilon, confidence)
 
     def use(

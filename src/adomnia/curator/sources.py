@@ -6,18 +6,17 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from adomnia.engines.duckdb.engine import DuckDB, Kept
 from adomnia.engines.engine import Engine
-from adomnia.engines.postgres.engine import PostgreSQL
-from adomnia.engines.public_tables import read_rows
-from adomnia.engines.spark.engine import Spark
 from adomnia.errors import PolicyError
 from adomnia.limits import MAX_PUBLIC_ROWS
 from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Domain
 from adomnia.schema.table import PublicTable
+
+if TYPE_CHECKING:
+    from adomnia.engines.duckdb.engine import Kept
 
 __all__ = ["engine_of", "open_engine", "read_public"]
 
@@ -25,14 +24,23 @@ __all__ = ["engine_of", "open_engine", "read_public"]
 Opener = Callable[[Any, str, Mapping[str, Domain]], Engine]
 """Opens a source: where it is, the table's name, and the domains of its columns."""
 
-SCHEMES: Mapping[str, Opener] = {
-    "postgresql": PostgreSQL,
-    "postgres": PostgreSQL,
-    "spark": Spark,
-}
+
+def _postgres(source: Any, table: str, domains: Mapping[str, Domain]) -> Engine:
+    from adomnia.engines.postgres.engine import PostgreSQL  # noqa: PLC0415 (where it is named)
+
+    return PostgreSQL(source, table, domains)
+
+
+def _spark(source: Any, table: str, domains: Mapping[str, Domain]) -> Engine:
+    from adomnia.engines.spark.engine import Spark  # noqa: PLC0415 (where it is named)
+
+    return Spark(source, table, domains)
+
+
+SCHEMES: Mapping[str, Opener] = {"postgresql": _postgres, "postgres": _postgres, "spark": _spark}
 """The engines of addresses; what is no address is a file, and DuckDB reads it."""
 
-HANDED: Mapping[str, Opener] = {"pyspark": Spark}
+HANDED: Mapping[str, Opener] = {"pyspark": _spark}
 """The engines of objects that are handed in from Python, by the package they are from."""
 
 
@@ -41,6 +49,8 @@ def open_engine(policy: Policy, source: Any = None) -> Engine:
     domains = {name: attribute.domain for name, attribute in policy.attributes.items()}
     if source is None:
         source = policy.beside(policy.source)
+    from adomnia.engines.duckdb.engine import Kept  # noqa: PLC0415 (slow to import)
+
     kept = Kept(_copies(policy), _told if sys.stderr.isatty() else None)
     return engine_of(source, policy.relation or policy.table, domains, policy.memory, kept)
 
@@ -62,7 +72,7 @@ def engine_of(
     table: str,
     domains: Mapping[str, Domain],
     memory: int | None = None,
-    kept: Kept = Kept(),  # noqa: B008 (frozen)
+    kept: Kept | None = None,
 ) -> Engine:
     """The engine for a path, an address, or an object that holds data."""
     place = source if isinstance(source, str) else getattr(source, "__fspath__", lambda: None)()
@@ -74,7 +84,9 @@ def engine_of(
         return HANDED[package](source, table, domains)
     scheme, found, _ = str(place).partition("://")
     if not found:
-        return DuckDB(place, table, domains, memory, kept)
+        from adomnia.engines.duckdb.engine import DuckDB, Kept  # noqa: PLC0415 (slow to import)
+
+        return DuckDB(place, table, domains, memory, kept or Kept())
     if scheme not in SCHEMES:
         known = ", ".join(f"{name}://" for name in SCHEMES)
         hint = f"use a CSV, Parquet or DuckDB file, or an address that begins with {known}"
@@ -84,6 +96,10 @@ def engine_of(
 
 def read_public(policy: Policy) -> dict[str, PublicTable]:
     """The public tables, read whole: everybody may know them."""
+    if not policy.public:
+        return {}
+    from adomnia.engines.public_tables import read_rows  # noqa: PLC0415 (few policies have any)
+
     found = {}
     for name, public in policy.public.items():
         columns, rows = read_rows(policy.beside(public.source), MAX_PUBLIC_ROWS)

@@ -20,7 +20,6 @@ import numpy as np
 from adomnia import errors
 from adomnia.curator.answers.answer import Answer, tabulate
 from adomnia.curator.planning.plan import Plan
-from adomnia.curator.query_plan import cost_of
 from adomnia.curator.sources import read_public
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
 from adomnia.federation.framing import LostError, call
@@ -37,6 +36,7 @@ from adomnia.federation.masks import (
 from adomnia.mechanisms.noisy_values import Measured, Noisy
 from adomnia.mechanisms.randomness import SYSTEM
 from adomnia.policy.policy import Policy, read_policy
+from adomnia.privacy.events import cost_of
 from adomnia.privacy.loss import Amount, exact
 from adomnia.queries.question import Question
 from adomnia.queries.sql.bind import bind

@@ -9,8 +9,8 @@ from typing import Any
 
 from adomnia.policy.sections import GraphSection
 from adomnia.policy.toml_reader import Reader
-from adomnia.privacy.graphs import GRAPH_RELATIONS, GraphRelation
 from adomnia.schema.domain import Categories
+from adomnia.schema.graph import GRAPH_RELATIONS, GraphRelation
 
 __all__ = ["GraphSource", "graph_source"]
 
@@ -39,10 +39,9 @@ class GraphSource:
     columns: Mapping[str, Column] = field(default_factory=dict)
 
 
-def graph_source(reader: Reader) -> GraphSource | None:
-    """The graph that the policy declares, if it does."""
-    if "graph" not in reader.tree:
-        return None
+def graph_source(reader: Reader) -> GraphSource:
+    """The graph that the policy declares."""
+
     part = reader.section(GraphSection, ("graph",))
     if not isinstance(part.edges, str):
         reader.fail("[graph] needs edges", 'for example edges = "friends.csv"', ("graph",))

@@ -116,7 +116,7 @@ def read_policy(file: str | Path) -> Policy:
     reader = parse(path)
     check_sections(reader)
     privacy = reader.section(PrivacySection, ("privacy",), _needed(reader, "privacy"))
-    graph = graph_source(reader)
+    graph = graph_source(reader) if "graph" in reader.tree else None
     data = _data(reader, needed=graph is None)
     source = data.source or ""
     table = _stem(source) if data.table is None else data.table
@@ -146,7 +146,7 @@ def read_policy(file: str | Path) -> Policy:
         mechanisms=_mechanisms(reader, privacy),
         confirmed=privacy.confirmed,
         digest=hashlib.sha256(reader.text.encode()).hexdigest(),
-        audit=audit_section(reader),
+        audit=audit_section(reader) if "audit" in reader.tree else Audit(),
         rows=data.rows,
         version=data.version,
         memory=data.memory,

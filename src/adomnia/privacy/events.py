@@ -30,6 +30,7 @@ __all__ = [
     "PermuteAndFlip",
     "SmoothNoise",
     "composed",
+    "cost_of",
     "from_json",
     "loss",
     "to_json",
@@ -197,6 +198,12 @@ def composed(events: Iterable[Event]) -> Event:
 def loss(event: Event) -> Loss:
     """What the event costs (`composition.md`)."""
     return _LOSSES[type(event)](event)
+
+
+def cost_of(event: Event) -> dict[str, Fraction]:
+    """What a use costs by currency; its epsilon is said even where it is nothing."""
+    total = loss(event)
+    return {"epsilon": total.epsilon, **total.amounts}
 
 
 def to_json(event: Event) -> dict[str, Any]:

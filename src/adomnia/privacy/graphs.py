@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, isqrt
-from typing import Literal, get_args
 
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.limits import MAX_DEGREE_BOUND
@@ -29,20 +28,16 @@ from adomnia.queries.graphs.subgraphs import (
     WithinBetween,
     check_question,
 )
-from adomnia.schema.graph import GraphSchema
+from adomnia.schema.graph import GRAPH_RELATIONS, GraphRelation, GraphSchema
 
 __all__ = [
     "BASE_SHARE",
-    "GRAPH_RELATIONS",
-    "GraphRelation",
     "GraphTerms",
     "graph_event",
     "graph_sensitivity",
     "is_rung",
 ]
 
-GraphRelation = Literal["edge", "node"]
-GRAPH_RELATIONS: tuple[GraphRelation, ...] = get_args(GraphRelation)
 BASE_SHARE = Fraction(1, 5)
 """The part of epsilon that buys the margin of an answer whose noise depends on the graph."""
 SMALLEST = Fraction(1, 1000)

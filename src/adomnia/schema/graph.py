@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,11 @@ from numpy.typing import NDArray
 from adomnia.errors import QuestionError
 from adomnia.schema.domain import Categories, Value
 
-__all__ = ["Graph", "GraphSchema", "build", "id_keys"]
+__all__ = ["GRAPH_RELATIONS", "Graph", "GraphRelation", "GraphSchema", "build", "id_keys"]
 
+GraphRelation = Literal["edge", "node"]
+"""In what neighbouring graphs differ: an edge, or a node with all its edges."""
+GRAPH_RELATIONS: tuple[GraphRelation, ...] = get_args(GraphRelation)
 Integers = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 

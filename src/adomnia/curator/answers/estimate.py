@@ -103,7 +103,7 @@ def _plain_margins(reading: Noisy, scale: float, confidence: float) -> list[floa
     if reading.widths is not None:
         return [scale * width for width in _inside(reading.widths, confidence)]
     known: dict[int, float] = {}
-    for terms in np.unique(reading.terms).tolist():
+    for terms in {*reading.terms.tolist()}:
         found = margin([(1, reading.noise)], confidence, [terms]) if terms else 0
         known[terms] = found if scale == 1.0 or found > LARGEST else found * scale
     return [known[terms] for terms in reading.terms.tolist()]

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from adomnia.curator.exact_releases.prior import Prior, bind_prior, priors_of, read_values
-from adomnia.curator.exact_releases.repricing import Repricing
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.ledger.account import Account, promise_kind
 from adomnia.ledger.journal import Journal
@@ -90,7 +89,7 @@ class PriorRegistry:
         def price(account: Account) -> Mapping[str, events.Event]:
             after = self.known((*account.priors, {"published": body}))
             check_known(after)
-            return dict(Repricing(self.policy, after, self.journal).prices(account))
+            return self._prices(account, after)
 
         return self._register(body, price, accept)
 
@@ -103,10 +102,15 @@ class PriorRegistry:
             if self._holds(account):
                 raise AlreadyPriced
             after = self.known(account.priors)
-            return dict(Repricing(self.policy, after, self.journal).prices(account))
+            return self._prices(account, after)
 
         with suppress(AlreadyPriced):
             self._register({}, price, accept)
+
+    def _prices(self, account: Account, after: PriorKnowledge) -> Mapping[str, events.Event]:
+        from adomnia.curator.exact_releases.repricing import Repricing  # noqa: PLC0415 (seldom)
+
+        return dict(Repricing(self.policy, after, self.journal).prices(account))
 
     @cached_property
     def promise(self) -> Mapping[str, Any]:

@@ -14,7 +14,6 @@ from adomnia.curator.access import Closing, analyst_of, confidence_of
 from adomnia.curator.answers.answer import Answer
 from adomnia.curator.ledger_view import state_of
 from adomnia.curator.networks.graph_backend import GraphBackend, refuse_priors
-from adomnia.curator.query_plan import cost_of
 from adomnia.curator.spend import Paid, Payer, Use, spend
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.ledger.entry import Entry, EntryKind
@@ -24,7 +23,7 @@ from adomnia.mechanisms.graphs.statistic import GraphAnswer, GraphStatistic
 from adomnia.mechanisms.margins.margin import Noise, margin
 from adomnia.policy.graph_section import GraphSource
 from adomnia.policy.policy import Policy, read_policy
-from adomnia.privacy.events import Event, Free, Gaussian, Laplace, loss
+from adomnia.privacy.events import Event, Free, Gaussian, Laplace, cost_of, loss
 from adomnia.privacy.graphs import GraphTerms, graph_sensitivity
 from adomnia.privacy.loss import Amount, exact
 from adomnia.queries.canonical import digest

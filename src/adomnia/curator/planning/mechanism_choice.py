@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from adomnia.curator.planning.quantile_choice import NOMINAL, Candidates, Error, aimed_at, asked_for
+from adomnia.curator.access import Error
+from adomnia.curator.planning.quantile_choice import NOMINAL, Candidates, aimed_at, asked_for
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.margins.margin import Noise
 from adomnia.mechanisms.measurement_mechanisms import (

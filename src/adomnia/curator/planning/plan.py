@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
 
+from adomnia.curator.access import Error
 from adomnia.curator.planning.mechanism_choice import (
     LossRequest,
     QuantileContext,
@@ -18,7 +19,7 @@ from adomnia.curator.planning.mechanism_choice import (
     candidates_of,
     mechanism_of,
 )
-from adomnia.curator.planning.quantile_choice import Candidates, Error
+from adomnia.curator.planning.quantile_choice import Candidates
 from adomnia.curator.planning.strategy import Derived, derive
 from adomnia.curator.planning.strategy_noise import StrategyNoise
 from adomnia.errors import QuestionError

@@ -7,8 +7,9 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any
 
+from adomnia.curator.access import Error
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.noise.admissible import SmoothLaplace, SmoothWaring
 from adomnia.mechanisms.quantiles.quantile import Rank, Share, Target
@@ -21,10 +22,7 @@ from adomnia.mechanisms.quantiles.quantile_loss import (
 )
 from adomnia.queries.measurement import Quantile, number
 
-__all__ = ["NOMINAL", "Candidates", "Error", "Smooth", "aimed_at", "asked_for", "error_of"]
-
-Error = Literal["rank", "value"]
-"""What shall be small: how far the answer's rank is off, or its value."""
+__all__ = ["NOMINAL", "Candidates", "Smooth", "aimed_at", "asked_for"]
 
 Smooth = SmoothWaring | SmoothLaplace
 
@@ -33,14 +31,6 @@ MAX_RANK = 10**15
 
 NOMINAL = 10_000
 """Where the policy does not say about how many rows there are, so many are taken."""
-
-
-def error_of(name: Error) -> Error:
-    """Which error shall be small, checked."""
-    if name not in get_args(Error):
-        said = f"the error of a quantile is that of its {' or of its '.join(get_args(Error))}"
-        raise QuestionError(said, "say which")
-    return name
 
 
 def asked_for(measurement: Quantile) -> Target:

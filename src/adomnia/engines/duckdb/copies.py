@@ -26,7 +26,7 @@ from adomnia.engines.source_files import Source, state
 from adomnia.engines.sql.sql_literals import literal
 from adomnia.errors import MachineryError
 
-__all__ = ["ROWS", "Computed", "Copies", "Parts", "SourcePart", "Tell"]
+__all__ = ["ROWS", "Computed", "Copies", "Parts", "Rows", "SourcePart", "Tell"]
 
 ROWS = "adomnia_rows"
 """The name of the table in a copy."""
@@ -43,13 +43,17 @@ Tell = Callable[[int], None]
 """Called with the number of rows that have been read, now and then."""
 
 
+Rows = tuple[Any, Iterator[Any]]
+"""A schema of Arrow, and batches of rows that have it."""
+
+
 @dataclass(frozen=True)
 class SourcePart:
-    """Rows of one schema, what each column is selected as, and how to read them."""
+    """Rows of one schema: what tells it from others, what each column is selected as, the rows."""
 
-    schema: Any
+    schema: str
     selected: tuple[str, ...]
-    batches: Callable[[], Iterator[Any]]
+    read: Callable[[], Rows]
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Parts:
     @property
     def plan(self) -> object:
         """What is made of the files."""
-        return [(part.schema.to_string(), part.selected) for part in self.parts]
+        return [(part.schema, part.selected) for part in self.parts]
 
     def fill(self, connection: duckdb.DuckDBPyConnection, tell: Tell) -> None:
         """Make the table of all rows."""
@@ -72,7 +76,8 @@ class Parts:
             name = f"adomnia_part{place}"
             import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
-            reader = pa.RecordBatchReader.from_batches(part.schema, _told(part.batches(), tell))
+            schema, batches = part.read()
+            reader = pa.RecordBatchReader.from_batches(schema, _told(batches, tell))
             connection.register(name, reader)
             selects.append(f"SELECT {', '.join(part.selected)} FROM {name}")
         connection.execute(f"CREATE TABLE {ROWS} AS {' UNION ALL BY NAME '.join(selects)}")

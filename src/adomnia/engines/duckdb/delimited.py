@@ -17,14 +17,12 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-import pyarrow as pa
-import pyarrow.csv as pc
-
-from adomnia.engines.duckdb.copies import Parts, SourcePart
+from adomnia.engines.duckdb.copies import Parts, Rows, SourcePart
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.source_files import partitions
 from adomnia.engines.sql.clean import known
@@ -58,10 +56,6 @@ class _Form:
         taken = {name.lower() for name in self.folders}
         return *(name for name in self.names if name.lower() not in taken), *self.folders
 
-    @property
-    def schema(self) -> Any:
-        return pa.schema([(name, pa.string()) for name in self.columns])
-
 
 def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
     """The files by the forms of their lines, each column with the type its domain wants.
@@ -78,9 +72,9 @@ def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
                           "a CSV file begins with a line of column names")  # fmt: skip
     found = (
         SourcePart(
-            form.schema,
+            repr(form.columns),
             tuple(_loaded(name, domains.get(name)) for name in form.columns),
-            _TextBatches(form, tuple(listed)),
+            partial(_rows, form, tuple(listed)),
         )
         for form, listed in groups.items()
     )
@@ -117,26 +111,24 @@ def _opened(file: Path) -> BinaryIO:
     return file.open("rb")
 
 
-@dataclass(frozen=True)
-class _TextBatches:
+def _rows(form: _Form, files: tuple[Path, ...]) -> Rows:
     """All rows of files of one form, as text."""
+    import pyarrow as pa  # noqa: PLC0415 (slow, and a copy needs it no more)
 
-    form: _Form
-    files: tuple[Path, ...]
+    text = pa.string()
+    schema = pa.schema([(name, text) for name in form.columns])
 
-    def __call__(self) -> Iterator[Any]:
-        for file in self.files:
+    def batches() -> Iterator[Any]:
+        for file in files:
             said = partitions(file)
             with _opened(file) as stream:
-                for table in _tables(_lines(stream), self.form):
-                    found = dict(zip(self.form.names, table.columns, strict=True))
-                    found |= {n: _repeated(value, table.num_rows) for n, value in said.items()}
-                    columns = [found[name] for name in self.form.columns]
-                    yield from pa.table(columns, schema=self.form.schema).to_batches()
+                for table in _tables(_lines(stream), form):
+                    found = dict(zip(form.names, table.columns, strict=True))
+                    found |= {n: pa.array([v] * table.num_rows, text) for n, v in said.items()}
+                    columns = [found[name] for name in form.columns]
+                    yield from pa.table(columns, schema=schema).to_batches()
 
-
-def _repeated(value: str | None, times: int) -> Any:
-    return pa.array([value] * times, pa.string())
+    return schema, batches()
 
 
 def _lines(stream: BinaryIO) -> Iterator[str]:
@@ -178,6 +170,9 @@ def _simple(piece: str, form: _Form) -> Any:
     """Lines without quotes that all have as many fields as the first line, or None."""
     if "\0" in piece or not piece.strip("\n"):
         return None
+    import pyarrow as pa  # noqa: PLC0415 (as above)
+    from pyarrow import csv as pc  # noqa: PLC0415
+
     text = piece.encode()
     options = {
         "read_options": pc.ReadOptions(column_names=form.names, block_size=len(text) + 1),
@@ -195,6 +190,8 @@ def _simple(piece: str, form: _Form) -> Any:
 
 
 def _quoted(pieces: Iterable[str], form: _Form) -> Iterator[Any]:
+    import pyarrow as pa  # noqa: PLC0415 (as above)
+
     width, lines = len(form.names), (line for piece in pieces for line in _split_lines(piece))
     rows = (row for row in _reader(lines, form.delimiter) if row)
     while lot := [[*row[:width], *[""] * (width - len(row))] for row in islice(rows, LOT)]:

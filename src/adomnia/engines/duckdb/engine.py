@@ -32,7 +32,6 @@ from adomnia.engines.sql.clean import clean
 from adomnia.engines.sql.sql_engine import SqlEngine
 from adomnia.engines.sql.sql_literals import literal, quoted
 from adomnia.engines.sql.statement import DATA, numbering
-from adomnia.engines.survey import survey
 from adomnia.errors import AdomniaError, PolicyError
 from adomnia.queries.expression import Expr
 from adomnia.schema.domain import Domain
@@ -157,6 +156,8 @@ class DuckDB(SqlEngine):
 
     def _survey(self) -> Survey:
         """Types, extremes and short lists of values, for a curator's first draft."""
+        from adomnia.engines.survey import survey  # noqa: PLC0415 (for a draft alone)
+
         return quietly(
             lambda: survey(
                 self._types, DATA, lambda text: self._connection.execute(text).fetchall(), DUCKDB

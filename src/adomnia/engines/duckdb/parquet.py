@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from adomnia.engines.duckdb.copies import Parts, SourcePart
+from adomnia.engines.duckdb.copies import Parts, Rows, SourcePart
 from adomnia.engines.duckdb.decoding import INTERVAL, UUID, decoded
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.source_files import partitions
@@ -74,7 +75,9 @@ def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
 
     made = (
         SourcePart(
-            schema, tuple(column(*pair) for pair in types.items()), _ParquetBatches(tuple(listed))
+            schema.to_string(),
+            tuple(column(*pair) for pair in types.items()),
+            partial(_rows, schema, tuple(listed)),
         )
         for (schema, listed), types in zip(groups.items(), kinds, strict=True)
     )
@@ -82,16 +85,9 @@ def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
     return Parts(tuple(made), varied, size)
 
 
-@dataclass(frozen=True)
-class _ParquetBatches:
+def _rows(schema: Any, files: Sequence[_File]) -> Rows:
     """All rows of files of one schema, each value decoded."""
-
-    files: Sequence[_File]
-
-    def __call__(self) -> Iterator[Any]:
-        for file in self.files:
-            for batch in _read(file):
-                yield _batch(file, batch)
+    return schema, (_batch(file, batch) for file in files for batch in _read(file))
 
 
 def _footer(path: Path) -> _File:

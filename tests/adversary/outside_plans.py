@@ -255,7 +255,7 @@ SETTINGS = (
           _counted(lambda at: (0, 0)),
           ("SELECT city, SUM(income), COUNT(*) FROM people GROUP BY city",), currency="epsilon"),
     Fault("as few rows as one for noise that follows the data", "outside",
-          "curator.planning.mechanism_choice:QuantileContext.rivals",
+          "curator.planning.mechanism_choice:QuantileContext.candidates",
           argument(0, "self", lambda scene: replace(scene, steps=1)), ROOTS, "bounded",
           {"group": 2}, more=(FOLLOWS,)),
 )  # fmt: skip

@@ -246,7 +246,7 @@ class Bench:
             self.tally.differs(self.part, self.label, f"ledgers differ: {seen}", "all of the world")
 
 
-HIDDEN = ("receipt", "prospect")
+HIDDEN = ("receipt", "plan")
 """A random name; and the plan of a release, which was made without the data."""
 EARLY = ("QuestionError", "NotAllowedError", "PolicyError")
 """Refusals: they come before anything is read, and are compared with one neighbour's."""

@@ -170,14 +170,14 @@ def test_neither_exact_releases_nor_graphs_go_with_it(town: Town, more: str) -> 
 
 
 def test_nothing_but_questions_is_answered(town: Town) -> None:
-    from adomnia.curator.releases.release import ReleaseSpec, prospect
+    from adomnia.curator.releases.release import ReleaseSpec, plan_release
     from adomnia.federation.joint_plan import joint_plan
     from adomnia.privacy.loss import Loss
 
     database = town.open(LUNCH.format(1000))
     desk = database.session()._backend
     with pytest.raises(PolicyError, match="tables are not released with free-lunch"):
-        prospect(desk, ReleaseSpec(Loss.pure(Fraction(1)), ways=1))
+        plan_release(desk, ReleaseSpec(Loss.pure(Fraction(1)), ways=1))
     with pytest.raises(PolicyError, match="exact releases do not go with free-lunch"):
         database.add_prior("SELECT COUNT(*) FROM people")
     with pytest.raises(PolicyError, match="holders do not answer together with free-lunch"):

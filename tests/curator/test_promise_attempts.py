@@ -12,7 +12,7 @@ import pytest
 from town import Town
 
 import adomnia
-from adomnia.curator.releases.release import ReleaseSpec, prospect, publish
+from adomnia.curator.releases.release import ReleaseSpec, plan_release, publish
 from adomnia.errors import BudgetError, LedgerError, MachineryError
 from adomnia.ledger import reserve as ledger
 from adomnia.ledger.entry import Record
@@ -60,7 +60,7 @@ def use_all(database: adomnia.Database, *but: str) -> None:
 def release(analyst) -> None:
     """A table by two attributes, of at most `max_rows` rows of a unit, whatever its groups."""
     order = ReleaseSpec(Loss.concentrated(Fraction(1, 2)), marginals=(("sex", "region"),))
-    publish(analyst._backend, prospect(analyst._backend, order), analyst._payer())
+    publish(analyst._backend, plan_release(analyst._backend, order), analyst._payer())
 
 
 USES["release"] = release

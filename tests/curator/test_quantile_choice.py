@@ -129,11 +129,11 @@ def test_noise_that_follows_the_data_is_split_over_the_rows_that_move(
 ) -> None:
     analyst = town.open(f"epsilon = 1000\ndelta = 0.1\n{privacy}").session()
     asked = LossRequest(Fraction(6), None, Fraction(1, 10**6), "value")
-    (rivals,) = make_plan(analyst.bind(LEAST + keys), analyst._backend.policy, asked).rivals
-    assert rivals is not None
-    assert rivals.epsilon == Fraction(6, steps)
-    assert (rivals.delta is None) == (steps > 1)
-    assert rivals.noise("waring") == SmoothWaring(Fraction(6, steps))
+    (candidates,) = make_plan(analyst.bind(LEAST + keys), analyst._backend.policy, asked).candidates
+    assert candidates is not None
+    assert candidates.epsilon == Fraction(6, steps)
+    assert (candidates.delta is None) == (steps > 1)
+    assert candidates.noise("waring") == SmoothWaring(Fraction(6, steps))
 
 
 def test_with_exact_releases_only_the_exponential_mechanism_is_left(town: Town) -> None:

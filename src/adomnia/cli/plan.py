@@ -89,8 +89,8 @@ def _print(found: QueryPlan) -> None:
         screen.print(
             f"{step['measurement']}: {bound}{tight}, {formatting.one_line(step['argument'])}"
         )
-    for name, rivals in found.quantiles.items():
-        screen.print(f"{formatting.one_line(name)}: {_compared(rivals)}")
+    for name, candidates in found.quantiles.items():
+        screen.print(f"{formatting.one_line(name)}: {_compared(candidates)}")
     for name, worth in found.worth.items():
         screen.print(f"{formatting.one_line(name)}: {_worth(worth)}")
     if found.row_level.get("ratio") is not None:
@@ -98,16 +98,18 @@ def _print(found: QueryPlan) -> None:
     screen.print("nothing was spent")
 
 
-def _compared(rivals: Mapping[str, Any]) -> str:
+def _compared(candidates: Mapping[str, Any]) -> str:
     """What each mechanism for a quantile would err by, and who answers."""
     names = {"exponential": "exponential", "smooth": "smooth sensitivity",
              "smooth_delta": "smooth sensitivity with delta"}  # fmt: skip
     sizes = [
-        f"{said} {rivals[name]:.3g}" for name, said in names.items() if rivals[name] is not None
+        f"{said} {candidates[name]:.3g}"
+        for name, said in names.items()
+        if candidates[name] is not None
     ]
     return (
-        f"mean error on {rivals['rows']:,} rows spread evenly: {', '.join(sizes)}; "
-        f"used: {rivals['used']} ({rivals['why']})"
+        f"mean error on {candidates['rows']:,} rows spread evenly: {', '.join(sizes)}; "
+        f"used: {candidates['used']} ({candidates['why']})"
     )
 
 

@@ -143,7 +143,7 @@ def _print_plan(planned: ReleasePlan, form: str) -> None:
 
 
 def _print_made(made: Release, out: str, form: str) -> None:
-    workload = made.prospect.workload
+    workload = made.plan.workload
     if form == "json":
         facts = {"folder": out, "receipt": made.receipt, "marginals": len(workload.marginals)}
         left = {name: str(value) for name, value in made.remaining.items()}

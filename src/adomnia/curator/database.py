@@ -118,12 +118,12 @@ class PrivateDatabase(Closing):
         """
         from adomnia.curator.releases.release import (  # noqa: PLC0415 (slow to import)
             ReleaseSpec,
-            prospect,
+            plan_release,
         )
 
         listed = tuple(_attributes(part) for part in marginals)
         loss = _loss(epsilon, rho)
-        return prospect(
+        return plan_release(
             self._backend, ReleaseSpec(loss, ways, listed, method, unbiased, confidence)
         )
 
@@ -216,9 +216,9 @@ class PrivateDatabase(Closing):
         ...     [release["sql"] for release in database.priors().releases]
         ['SELECT COUNT(*) AS n FROM people']
         """
-        from adomnia.curator.determined_cells import exposure  # noqa: PLC0415 (for curators alone)
+        from adomnia.curator.determined_cells import determined_cells  # noqa: PLC0415 (for curators alone)
 
-        return exposure(self._backend)
+        return determined_cells(self._backend)
 
     def public_cells(self) -> tuple[System, Fraction]:
         """The exact releases over the cells that they tell apart, and how far these move at once.

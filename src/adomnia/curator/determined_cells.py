@@ -13,7 +13,7 @@ from adomnia.queries.measurement import Counts
 if TYPE_CHECKING:
     from adomnia.priors.solver.system import System
 
-__all__ = ["DeterminedCells", "exposure", "public_cells"]
+__all__ = ["DeterminedCells", "determined_cells", "public_cells"]
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class DeterminedCells:
     determined: tuple[tuple[str, int | None], ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The exposure as plain JSON values."""
+        """The determined_cells as plain JSON values."""
         fixed = [{"cell": name, "count": count} for name, count in self.determined]
         return {"priors": list(self.releases), "cells": self.cells, "determined": fixed}
 
 
-def exposure(backend: TableBackend) -> DeterminedCells:
+def determined_cells(backend: TableBackend) -> DeterminedCells:
     """What is public by now; reads the ledger, not the data."""
     from adomnia.priors.layout import lay_out  # noqa: PLC0415
     from adomnia.priors.solver.tables.fibre import determined  # noqa: PLC0415 (needs SciPy: slow to import)

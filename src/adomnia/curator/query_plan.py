@@ -21,7 +21,7 @@ from adomnia.queries.grouping import cell_count
 from adomnia.queries.post import known_beforehand, statistics
 from adomnia.queries.question import Given, Question
 
-__all__ = ["QueryPlan", "forecast", "forecast_free", "search"]
+__all__ = ["QueryPlan", "plan_free_query", "plan_query", "search"]
 
 CLOSE = Fraction(101, 100)
 """An epsilon is looked for to within one part in a hundred."""
@@ -57,7 +57,7 @@ class QueryPlan:
     noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """The forecast as plain JSON values."""
+        """The plan_query as plain JSON values."""
         main = max(self.steps, key=lambda step: step.sensitivity.l1, default=None)
         return {
             **{name: str(value) for name, value in self.spent.items()},
@@ -88,7 +88,7 @@ def _sensitivity(step: Measuring) -> dict[str, Any]:
     }
 
 
-def forecast(plan: Plan, confidence: float) -> QueryPlan:
+def plan_query(plan: Plan, confidence: float) -> QueryPlan:
     """What the plan costs, and the margins that can be told beforehand."""
     found = _estimates(plan, confidence)
     margins = _margins(plan, found)
@@ -107,8 +107,8 @@ def forecast(plan: Plan, confidence: float) -> QueryPlan:
     )
 
 
-def forecast_free(question: Question, confidence: float) -> QueryPlan:
-    """The forecast of an answer that is the same whatever the data."""
+def plan_free_query(question: Question, confidence: float) -> QueryPlan:
+    """The plan_query of an answer that is the same whatever the data."""
     noisy = [column.name for column in describe(question) if column.is_noisy]
     margins: dict[str, float | None] = dict.fromkeys(noisy, 0.0)
     cells = 0 if question.empty else cell_count(question.keys)
@@ -137,9 +137,9 @@ def _quantiles(plan: Plan) -> dict[str, dict[str, Any]]:
     for output in plan.question.outputs:
         if isinstance(output.value, Given):
             at = plan.strategy.source[plan.question.statistics[output.value.index]]
-            rivals = plan.rivals[at]
-            if rivals is not None:
-                found[output.name] = rivals.to_json(plan.error)
+            candidates = plan.candidates[at]
+            if candidates is not None:
+                found[output.name] = candidates.to_json(plan.error)
     return found
 
 
@@ -183,7 +183,7 @@ def _nothing(plan: Plan) -> Measured:
 
 
 def search(make: Callable[[Fraction], Plan], margin: float, confidence: float) -> QueryPlan:
-    """The forecast with about the smallest epsilon whose margins are all within the asked one."""
+    """The plan_query with about the smallest epsilon whose margins are all within the asked one."""
     if not margin > 0 or margin == float("inf"):
         raise QuestionError("margin must be a finite number above zero", "for example margin = 50")
 
@@ -205,7 +205,7 @@ def search(make: Callable[[Fraction], Plan], margin: float, confidence: float) -
     while high > low * CLOSE:
         middle = _between(low, high)
         low, high = (low, middle) if enough(middle) else (middle, high)
-    return forecast(make(high), confidence)
+    return plan_query(make(high), confidence)
 
 
 def _between(low: Fraction, high: Fraction) -> Fraction:

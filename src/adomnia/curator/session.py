@@ -13,7 +13,7 @@ from adomnia.curator.answers.answer import Answer, AnswerTable, tabulate
 from adomnia.curator.answers.answer_shape import Described, describe, without_data
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
 from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
-from adomnia.curator.query_plan import QueryPlan, forecast, forecast_free, search
+from adomnia.curator.query_plan import QueryPlan, plan_free_query, plan_query, search
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.curator.watch import Watch
@@ -320,13 +320,13 @@ class Session:
         """
         confidence = confidence_of(confidence)
         if self.bind(sql).public:
-            return forecast_free(self.bind(sql), confidence)
+            return plan_free_query(self.bind(sql), confidence)
         if margin is None:
             planned = self._plan(sql, _asked(epsilon, rho, delta, error))
             facts = self._backend.facts()
             for mechanism in planned.mechanisms:
                 check_premises(mechanism.premises, facts)
-            return forecast(planned, confidence)
+            return plan_query(planned, confidence)
         if epsilon is not None or rho is not None:
             raise QuestionError("either a loss or a margin", "leave one of them out")
         extra = None if delta is None else exact(delta, "delta")

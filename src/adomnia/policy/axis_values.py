@@ -9,10 +9,10 @@ from adomnia.limits import MAX_AXIS_VALUES
 from adomnia.policy.policy import Policy
 from adomnia.queries.ranges import cells, count_cells, from_domain
 
-__all__ = ["side_of"]
+__all__ = ["axis_values"]
 
 
-def side_of(policy: Policy, name: str) -> tuple[Any, ...]:
+def axis_values(policy: Policy, name: str) -> tuple[Any, ...]:
     """The values of an attribute in their order, NULL last where it is one of them."""
     attribute = policy.attributes[name]
     spread = from_domain(attribute.domain)

@@ -31,30 +31,30 @@ class _TableView:
     more: int
 
 
-def release_page(publication: Release) -> str:
+def release_page(release: Release) -> str:
     """The HTML of a release."""
-    workload = publication.prospect.workload
+    workload = release.plan.workload
     shown = sorted(workload.marginals, key=lambda subset: (len(subset), subset))[:MOST_TABLES]
-    records = publication.microdata
+    records = release.microdata
     facts = {
         "workload": workload,
-        "cost": symbol_amounts(events.loss(publication.prospect.event).amounts),
+        "cost": symbol_amounts(events.loss(release.plan.event).amounts),
         "records": None if records is None else len(records),
-        "order": publication.prospect.order,
-        "notes": publication.notes,
-        "receipt": publication.receipt,
-        "tables": [_table(publication, subset) for subset in shown],
+        "order": release.plan.spec,
+        "notes": release.notes,
+        "receipt": release.receipt,
+        "tables": [_table(release, subset) for subset in shown],
         "more": len(workload.marginals) - len(shown),
     }
     return render("release.html", facts)
 
 
-def _table(publication: Release, subset: Subset) -> _TableView:
-    workload = publication.prospect.workload
+def _table(release: Release, subset: Subset) -> _TableView:
+    workload = release.plan.workload
     names = [workload.names[number] for number in subset]
-    counts = publication.tables[subset].reshape(-1).tolist()
-    margins = publication.margins[subset].reshape(-1).tolist()
-    cells = list(product(*(publication.values[number] for number in subset)))
+    counts = release.tables[subset].reshape(-1).tolist()
+    margins = release.margins[subset].reshape(-1).tolist()
+    cells = list(product(*(release.values[number] for number in subset)))
     rows = list(zip(cells, counts, margins, strict=True))
     drawing = ""
     if len(rows) <= MOST_BARS:

@@ -19,7 +19,7 @@ from adomnia.curator.database import PrivateDatabase
 from adomnia.engines.exact import ExactView, exact_view
 from adomnia.engines.sql.sql_literals import quoted
 from adomnia.errors import QuestionError
-from adomnia.policy.axis_values import side_of
+from adomnia.policy.axis_values import axis_values
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.ranges import from_domain, show
 
@@ -50,7 +50,7 @@ def own_columns(database: PrivateDatabase, names: Sequence[str]) -> CodedColumns
             hint = "declared are: " + ", ".join(attributes)
             raise QuestionError(f"{name[:60]!r} is not a declared attribute", hint)
     keys = tuple(Column(name, from_domain(attributes[name].domain)) for name in names)
-    axes = [side_of(database.policy, name) for name in names]
+    axes = [axis_values(database.policy, name) for name in names]
     with _view(database) as view:
         columns, counts = view.groups(keys)
     codes = [_codes(column, axis) for column, axis in zip(columns, axes, strict=True)]

@@ -110,7 +110,7 @@ def check_release(database: PrivateDatabase, planned: ReleasePlan) -> ReleaseChe
             "the gate does not know what is sensitive",
             'say in [audit] of the policy: public = ["sex", …] and sensitive = "…"',
         )
-    if planned.order.method == CONSISTENT:
+    if planned.spec.method == CONSISTENT:
         raise QuestionError(
             f"the gate cannot judge --method {CONSISTENT}", "its noise has no scale; leave one out"
         )
@@ -168,6 +168,6 @@ def _scale(planned: ReleasePlan, subset: tuple[int, ...]) -> float:
     deviation = planned.deviations.get(subset)
     if deviation is not None:
         return max(LEAST, deviation / math.sqrt(2))
-    loss = planned.order.loss
+    loss = planned.spec.loss
     epsilon = float(loss.epsilon) if loss.epsilon else math.sqrt(2 * float(loss.rho))
     return 2 * len(planned.workload.marginals) / epsilon

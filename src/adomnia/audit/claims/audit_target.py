@@ -47,7 +47,7 @@ class AuditTarget:
     def of(
         cls, mechanism: Mechanism, data: Any, neighbour: Any, epsilon: float, delta: float = 0.0
     ) -> AuditTarget:
-        """A subject from a function of the data alone."""
+        """A target from a function of the data alone."""
         name = getattr(mechanism, "__name__", "the mechanism")
 
         def sample(given: Any, size: int) -> list[Any]:
@@ -56,14 +56,14 @@ class AuditTarget:
         return cls(name, sample, data, neighbour, epsilon, delta)
 
 
-def draw(subject: AuditTarget, samples: int, end: float) -> Samples:
+def draw(target: AuditTarget, samples: int, end: float) -> Samples:
     """So many outputs of either input, in turns; fewer, and as many of each, if time ends."""
     parts: tuple[list[Any], list[Any]] = ([], [])
     begin, done, size = time.monotonic(), 0, FIRST
     while done < samples:
         size = min(size, samples - done)
-        for part, data in zip(parts, (subject.data, subject.neighbour), strict=True):
-            part.append(subject.sample(data, size))
+        for part, data in zip(parts, (target.data, target.neighbour), strict=True):
+            part.append(target.sample(data, size))
         done += size
         left, used = end - time.monotonic(), time.monotonic() - begin
         if left <= 0:

@@ -33,7 +33,7 @@ SOURCES = (
 
 
 def refute(
-    subject: AuditTarget | str,
+    target: AuditTarget | str,
     samples: int = 100_000,
     confidence: float = 0.99,
     time_limit: float = 60.0,
@@ -58,19 +58,19 @@ def refute(
     """
     if samples < LEAST or not 0 < confidence < 1:
         raise QuestionError(f"an audit needs {LEAST} samples or more, and a confidence below 1")
-    if isinstance(subject, str):
-        subject = reference_mechanism(subject)
+    if isinstance(target, str):
+        target = reference_mechanism(target)
     end = time.monotonic() + time_limit
-    one, other = draw(subject, samples, time.monotonic() + SAMPLING * time_limit)
+    one, other = draw(target, samples, time.monotonic() + SAMPLING * time_limit)
     drawn = len(one)
-    events, whole = _choose((one, other), subject.delta, end, low_bits)
-    judged = [_judge(event, slice(drawn // 2, drawn), subject, confidence) for event in events]
+    events, whole = _choose((one, other), target.delta, end, low_bits)
+    judged = [_judge(event, slice(drawn // 2, drawn), target, confidence) for event in events]
     best = max(judged, key=lambda each: each["epsilon"].low, default=None)
-    return _finding(subject, best, (samples, drawn), confidence, whole and drawn == samples)
+    return _finding(target, best, (samples, drawn), confidence, whole and drawn == samples)
 
 
 def refute_all(
-    subjects: Sequence[AuditTarget],
+    targets: Sequence[AuditTarget],
     samples: int = 100_000,
     confidence: float = 0.99,
     time_limit: float = 60.0,
@@ -81,13 +81,13 @@ def refute_all(
     The finding is that of the pair that passes its claim by most; `details["pairs"]` has the
     bounds of all, in their order.
     """
-    if not subjects:
-        raise QuestionError("there is nothing to audit", "give one subject or more")
-    share, end = 1 - (1 - confidence) / len(subjects), time.monotonic() + time_limit
+    if not targets:
+        raise QuestionError("there is nothing to audit", "give one target or more")
+    share, end = 1 - (1 - confidence) / len(targets), time.monotonic() + time_limit
     found = []
-    for place, subject in enumerate(subjects):
-        left = max(0.0, end - time.monotonic()) / (len(subjects) - place)
-        found.append(refute(subject, samples, share, left, low_bits))
+    for place, target in enumerate(targets):
+        left = max(0.0, end - time.monotonic()) / (len(targets) - place)
+        found.append(refute(target, samples, share, left, low_bits))
     worst = max(found, key=lambda each: each.success.low - each.baseline)
     details = {**worst.details, "pairs": [each.success.low for each in found]}
     return replace(worst, details=details, complete=all(each.complete for each in found))
@@ -117,12 +117,12 @@ def _best(found: list[Event]) -> list[Event]:
     return sorted(found, key=lambda event: -event.score)[:TRIED]
 
 
-def _judge(event: Event, place: slice, subject: AuditTarget, confidence: float) -> dict[str, Any]:
+def _judge(event: Event, place: slice, target: AuditTarget, confidence: float) -> dict[str, Any]:
     """Exact bounds for one event; all that are tried share the doubt."""
     trials = place.stop - place.start
     share = 1 - (1 - confidence) / TRIED
     likely, rare = (clopper_pearson(hits, trials, share) for hits in event.hits(place))
-    delta = subject.delta
+    delta = target.delta
     return {
         "event": event,
         "likely": likely,
@@ -133,7 +133,7 @@ def _judge(event: Event, place: slice, subject: AuditTarget, confidence: float) 
             _log(likely.high - delta, rare.low),
             confidence,
         ),
-        "delta": max(0.0, likely.low - math.exp(min(subject.epsilon, LARGEST)) * rare.high),
+        "delta": max(0.0, likely.low - math.exp(min(target.epsilon, LARGEST)) * rare.high),
     }
 
 
@@ -145,7 +145,7 @@ def _log(above: float, below: float) -> float:
 
 
 def _finding(
-    subject: AuditTarget,
+    target: AuditTarget,
     best: dict[str, Any] | None,
     counts: tuple[int, int],
     confidence: float,
@@ -153,15 +153,15 @@ def _finding(
 ) -> Finding:
     samples, drawn = counts
     bound = best["epsilon"] if best else Rate(0.0, 0.0, LARGEST, confidence)
-    most = reach(drawn, confidence, subject.delta)
-    verdict = "not refuted" if most > subject.epsilon else "out of reach"
-    if bound.low > subject.epsilon:
+    most = reach(drawn, confidence, target.delta)
+    verdict = "not refuted" if most > target.epsilon else "out of reach"
+    if bound.low > target.epsilon:
         verdict = "violated"
-    promised = f"epsilon {subject.epsilon:g}" + (f", delta {subject.delta:g}" * (subject.delta > 0))
+    promised = f"epsilon {target.epsilon:g}" + (f", delta {target.delta:g}" * (target.delta > 0))
     details: dict[str, Any] = {
-        "mechanism": subject.name,
+        "mechanism": target.name,
         "verdict": verdict,
-        "claimed": {"epsilon": subject.epsilon, "delta": subject.delta},
+        "claimed": {"epsilon": target.epsilon, "delta": target.delta},
         "epsilon_at_least": bound.low,
         "delta_at_least": best["delta"] if best else 0.0,
         "event": str(best["event"]) if best else None,
@@ -174,11 +174,11 @@ def _finding(
     }
     return Finding(
         attack="claim",
-        claim=f"{subject.name} claims {promised}; its outputs show epsilon {bound.low:.3g} or more"
+        claim=f"{target.name} claims {promised}; its outputs show epsilon {bound.low:.3g} or more"
         f" (confidence {confidence:.0%}): {verdict}.",
         affected="everybody whose data such a mechanism answers from",
         success=bound,
-        baseline=subject.epsilon,
+        baseline=target.epsilon,
         covered=True,
         source=SOURCES,
         remedy=_remedy(verdict),

@@ -95,7 +95,7 @@ class QuantileContext:
 
     @classmethod
     def of(cls, question: Question, policy: Policy, known: object) -> QuantileContext:
-        """The scene of a question, under the policy and what was released exactly."""
+        """The context of a question, under the policy and what was released exactly."""
         neighbors = policy.neighbors
         cells = 1 if question.open else cell_count(question.keys)
         rows = policy.rows or neighbors.most or NOMINAL
@@ -104,7 +104,7 @@ class QuantileContext:
         near = max(1, rows // cells)
         return cls(place, near, None if known else steps, group=neighbors.group)
 
-    def rivals(
+    def candidates(
         self, measurement: Quantile, eta: Fraction, epsilon: Fraction, delta: Fraction | None
     ) -> Candidates:
         """The mechanisms for a quantile. Several rows at once multiply epsilon, and delta by
@@ -124,7 +124,7 @@ def mechanism_of(
     contribution: Contribution,
     bound: Sensitivity,
     share: LossRequest,
-    scene: QuantileContext | None = None,
+    context: QuantileContext | None = None,
 ) -> Measuring:
     """The mechanism that measures this at this share of the loss."""
     free = bound.l1 == 0 or (share.rho is not None and bound.l2_squared == 0)
@@ -135,16 +135,16 @@ def mechanism_of(
             "adomnia prior add SQL --values FILE",
         )
     make = _MAKERS.get(type(measurement), _added)
-    return make((measurement, contribution, bound), share, scene or QuantileContext())
+    return make((measurement, contribution, bound), share, context or QuantileContext())
 
 
-def _added(taken: Taken, share: LossRequest, scene: QuantileContext) -> Measuring:
+def _added(taken: Taken, share: LossRequest, context: QuantileContext) -> Measuring:
     """Integer noise on every component; none where no neighbour has others."""
     measurement, _, bound = taken
-    common = {"place": scene.place, "premises": scene.premises, "shown": scene.shown}
+    common = {"place": context.place, "premises": context.premises, "shown": context.shown}
     if bound.l1 == 0:
         return AddedNoise(*taken, Free(), **common)  # type: ignore[arg-type]
-    selects = scene.selects if isinstance(measurement, Counts) else None
+    selects = context.selects if isinstance(measurement, Counts) else None
     if share.rho is not None and selects is None:
         event = Gaussian(share.rho, _root(bound.l2_squared))
         noise = Noise("gaussian", bound.l2_squared / (2 * share.rho))
@@ -156,31 +156,31 @@ def _added(taken: Taken, share: LossRequest, scene: QuantileContext) -> Measurin
     return AddedNoise(*taken, paid, noise=noise, **common)  # type: ignore[arg-type]
 
 
-def _mode(taken: Taken, share: LossRequest, scene: QuantileContext) -> Measuring:
+def _mode(taken: Taken, share: LossRequest, context: QuantileContext) -> Measuring:
     epsilon, bound = share.pure, taken[2]
     event = PermuteAndFlip(epsilon, bound.l1)
-    return PermutedMode(*taken, event, scene.place, scene.premises, epsilon / bound.l1)
+    return PermutedMode(*taken, event, context.place, context.premises, epsilon / bound.l1)
 
 
-def _quantile(taken: Taken, share: LossRequest, scene: QuantileContext) -> Measuring:
+def _quantile(taken: Taken, share: LossRequest, context: QuantileContext) -> Measuring:
     quantile, _, bound = taken
-    rivals, epsilon = candidates_of(quantile, bound, share, scene), share.pure
-    smooth, where = rivals.better(share.error), (scene.place, scene.premises)
+    candidates, epsilon = candidates_of(quantile, bound, share, context), share.pure
+    smooth, where = candidates.better(share.error), (context.place, context.premises)
     if smooth is None:
         event = Exponential(epsilon, bound.l1)
-        aimed = aimed_at(quantile, rivals.eta)
-        return ExponentialQuantile(*taken, event, *where, aimed, rivals.eta)
+        aimed = aimed_at(quantile, candidates.eta)
+        return ExponentialQuantile(*taken, event, *where, aimed, candidates.eta)
     delta = smooth.delta if isinstance(smooth, SmoothLaplace) else Fraction(0)
-    paid = SmoothNoise(epsilon, delta, Fraction(scene.steps or 1))
+    paid = SmoothNoise(epsilon, delta, Fraction(context.steps or 1))
     return SmoothQuantile(*taken, paid, *where, asked_for(quantile), smooth)
 
 
 def candidates_of(
-    quantile: Quantile, bound: Sensitivity, share: LossRequest, scene: QuantileContext
+    quantile: Quantile, bound: Sensitivity, share: LossRequest, context: QuantileContext
 ) -> Candidates:
     """The mechanisms that a quantile's is chosen from."""
     epsilon = share.pure
-    return scene.rivals(quantile, epsilon / (2 * bound.l1), epsilon, share.delta)
+    return context.candidates(quantile, epsilon / (2 * bound.l1), epsilon, share.delta)
 
 
 _MAKERS: Mapping[type[Any], Maker] = {Quantile: _quantile, Mode: _mode}

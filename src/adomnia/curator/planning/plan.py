@@ -70,7 +70,7 @@ class Plan:
     chooses: bool = False
     """Whether a unit keeps other rows in the groups of another question."""
     unit: str | None = None
-    rivals: tuple[Candidates | None, ...] = ()
+    candidates: tuple[Candidates | None, ...] = ()
     """For each step that is a quantile, the mechanisms it was chosen from."""
     row_level: Callable[[], Plan] | None = field(default=None, compare=False, repr=False)
     """With a unit, the plan that would protect single rows, for comparison."""
@@ -146,9 +146,9 @@ def make_plan(
         (bound.l1 if way is None else way.bound) > 0 for bound, way in zip(found, ways, strict=True)
     )
     delta, share = _delta(question, policy, asked), asked.share(max(1, paid))
-    scene = replace(QuantileContext.of(question, policy, known), selects=delta)
+    context = replace(QuantileContext.of(question, policy, known), selects=delta)
     steps = tuple(
-        _step((m, one, bound), way, share, _at(m, bound, scene, policy, known))
+        _step((m, one, bound), way, share, _at(m, bound, context, policy, known))
         for m, one, bound, way in zip(strategy.measurements, added, found, ways, strict=True)
     )
     selected = _threshold(steps, policy, delta)
@@ -165,35 +165,35 @@ def make_plan(
         error=asked.error,
         chooses=policy.neighbors.chooses,
         unit=policy.unit,
-        rivals=tuple(_rivals(m, bound, share, scene) for m, bound in
+        candidates=tuple(_candidates(m, bound, share, context) for m, bound in
                      zip(strategy.measurements, found, strict=True)),
         row_level=single,
     )  # fmt: skip
 
 
-def _rivals(
-    measurement: Measurement, bound: Sensitivity, share: LossRequest, scene: QuantileContext
+def _candidates(
+    measurement: Measurement, bound: Sensitivity, share: LossRequest, context: QuantileContext
 ) -> Candidates | None:
     if not isinstance(measurement, Quantile):
         return None
-    return candidates_of(measurement, bound, share, scene)
+    return candidates_of(measurement, bound, share, context)
 
 
 def _at(
     measurement: Measurement,
     bound: Sensitivity,
-    scene: QuantileContext,
+    context: QuantileContext,
     policy: Policy,
     known: PriorKnowledge | None,
 ) -> QuantileContext:
-    """The scene of one measurement: what leaves of it, and what it believes of the data."""
+    """The context of one measurement: what leaves of it, and what it believes of the data."""
     premises: tuple[Premise, ...] = (ExactReleasesHold(),) if known else ()
     if bound.l1 == 0 and not known:
         premises = (RowsStay(),)
     shown = None
-    if isinstance(measurement, Distinct) and scene.selects is None:
-        shown = tuple(visible(scene.place.keys, policy.attributes))
-    return replace(scene, premises=premises, shown=shown)
+    if isinstance(measurement, Distinct) and context.selects is None:
+        shown = tuple(visible(context.place.keys, policy.attributes))
+    return replace(context, premises=premises, shown=shown)
 
 
 def _setting(question: Question, policy: Policy, measurement: Measurement) -> Setting:
@@ -242,23 +242,23 @@ def _way(
 
 
 def _step(
-    taken: Taken, way: Derived | None, share: LossRequest, scene: QuantileContext
+    taken: Taken, way: Derived | None, share: LossRequest, context: QuantileContext
 ) -> Measuring:
     """A mechanism that measures it all; or a part, or nothing where all of it is public."""
     measurement, contribution, bound = taken
     if way is None:
-        return mechanism_of(measurement, contribution, bound, share, scene)
+        return mechanism_of(measurement, contribution, bound, share, context)
     argument = f"{PUBLIC}: {way.measured.bound.argument}; measured: {way.name}"
-    common = {"place": scene.place, "premises": scene.premises, "derived": way}
+    common = {"place": context.place, "premises": context.premises, "derived": way}
     if way.bound == 0:
         nothing = Sensitivity(Fraction(0), Fraction(0), True, argument)
         return StrategyNoise(measurement, contribution, nothing, Free(), **common)  # type: ignore[arg-type]
-    group, gaussian = scene.group, share.rho is not None
+    group, gaussian = context.group, share.rho is not None
     exact = way.measured.bound.exact and bound.exact
     l1 = bound.l1 if gaussian else way.bound * group
     l2 = way.bound * group**2 if gaussian else min(bound.l2_squared, l1**2) or l1**2
     apart = Sensitivity(l1, l2, exact, argument)
-    made = mechanism_of(measurement, contribution, apart, share, scene)
+    made = mechanism_of(measurement, contribution, apart, share, context)
     assert made.noise is not None
     paid = (made.sensitivity, made.event)
     return StrategyNoise(measurement, contribution, *paid, noise=made.noise, **common)  # type: ignore[arg-type]

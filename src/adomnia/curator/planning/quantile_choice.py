@@ -106,18 +106,18 @@ class Candidates:
 
 
 @lru_cache(maxsize=128)
-def _errors(rivals: Candidates) -> QuantileLoss:
-    aimed = aimed_at(rivals.measurement, rivals.eta)
+def _errors(candidates: Candidates) -> QuantileLoss:
+    aimed = aimed_at(candidates.measurement, candidates.eta)
     return QuantileLoss(
-        exponential_error(rivals.reference, rivals.eta, aimed),
-        _smooth_error(rivals, "waring"),
-        _smooth_error(rivals, "laplace"),
+        exponential_error(candidates.reference, candidates.eta, aimed),
+        _smooth_error(candidates, "waring"),
+        _smooth_error(candidates, "laplace"),
     )
 
 
-def _smooth_error(rivals: Candidates, name: Mechanism) -> float | None:
+def _smooth_error(candidates: Candidates, name: Mechanism) -> float | None:
     try:
-        return smooth_error(rivals.reference, rivals.noise(name))
+        return smooth_error(candidates.reference, candidates.noise(name))
     except QuestionError:
         return None  # it is not paid for, or too little
 

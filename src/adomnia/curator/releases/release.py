@@ -30,7 +30,7 @@ from adomnia.marginals.core.cost import total_is_public
 from adomnia.marginals.paper.fourier import FourierMethod, Options, is_fourier, release_fourier
 from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.marginals.workload import Subset, Workload, up_to_ways
-from adomnia.policy.axis_values import side_of
+from adomnia.policy.axis_values import axis_values
 from adomnia.policy.policy import refuse_free_lunch
 from adomnia.privacy import events
 from adomnia.privacy.loss import Loss
@@ -47,7 +47,7 @@ __all__ = [
     "ReleaseMethod",
     "ReleasePlan",
     "ReleaseSpec",
-    "prospect",
+    "plan_release",
     "publish",
 ]
 
@@ -83,21 +83,21 @@ class ReleasePlan:
     ('laplace noise on views', 8)
     """
 
-    order: ReleaseSpec
+    spec: ReleaseSpec
     workload: Workload
     event: events.Event
     mechanism: str
     deviations: Mapping[Subset, float] = field(default_factory=dict)
-    plan: core.MarginalPlan | None = None
+    marginal_plan: core.MarginalPlan | None = None
     priors: int = 0
     among: Consistent | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The prospect as plain JSON values; errors are standard deviations of a cell."""
+        """The plan as plain JSON values; errors are standard deviations of a cell."""
         spent = events.loss(self.event)
         return {
             "spent": {name: str(value) for name, value in spent.amounts.items()},
-            "method": self.order.method,
+            "method": self.spec.method,
             "mechanism": self.mechanism,
             "marginals": len(self.workload.marginals),
             "cells": self.workload.total_cells,
@@ -110,7 +110,7 @@ class Release:
     """What was released: tables, their margins, and the ledger's receipt.
 
     Tables and margins are found by the places of their attributes in the workload of the
-    `prospect`; `values` has the values along each of them. `microdata` are the made-up records
+    `plan`; `values` has the values along each of them. `microdata` are the made-up records
     from which all tables were counted, where there are any.
 
     >>> from adomnia.testing import town
@@ -120,7 +120,7 @@ class Release:
     ((('F', 'M'),), (2,))
     """
 
-    prospect: ReleasePlan
+    plan: ReleasePlan
     values: tuple[tuple[Any, ...], ...]
     tables: Mapping[Subset, NDArray[Any]]
     margins: Mapping[Subset, NDArray[np.float64]]
@@ -136,44 +136,44 @@ def named(workload: Workload, subset: Subset) -> str:
     return "__".join(workload.names[place] for place in subset)
 
 
-def prospect(backend: TableBackend, order: ReleaseSpec) -> ReleasePlan:
+def plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     """The plan of a release; reads no data and spends nothing."""
     priors = backend.public()[0]
-    return replace(_prospect(backend, order), priors=priors)
+    return replace(_plan_release(backend, spec), priors=priors)
 
 
-def _prospect(backend: TableBackend, order: ReleaseSpec) -> ReleasePlan:
+def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     refuse_free_lunch(backend.policy, "tables are not released")
-    workload = _workload(backend, order)
-    if is_fourier(order.method):
-        kind = "gaussian" if order.loss.rho else "laplace"
-        planned = ReleasePlan(order, workload, _event(order.loss), f"{kind} noise on parities")
-        _rehearse(backend, planned, order.method)
+    workload = _workload(backend, spec)
+    if is_fourier(spec.method):
+        kind = "gaussian" if spec.loss.rho else "laplace"
+        planned = ReleasePlan(spec, workload, _event(spec.loss), f"{kind} noise on parities")
+        _rehearse(backend, planned, spec.method)
         return planned
-    if order.method == CONSISTENT:
-        return _one_of_all(backend, order, workload)
-    if order.method != "microdata":
+    if spec.method == CONSISTENT:
+        return _one_of_all(backend, spec, workload)
+    if spec.method != "microdata":
         hint = "one of " + ", ".join(get_args(ReleaseMethod))
-        raise QuestionError(f"there is no method {order.method[:40]!r}", hint)
-    plan = core.plan_marginals(workload, order.loss, _neighbors(backend, workload))
-    if not order.unbiased:
+        raise QuestionError(f"there is no method {spec.method[:40]!r}", hint)
+    plan = core.plan_marginals(workload, spec.loss, _neighbors(backend, workload))
+    if not spec.unbiased:
         core.refuse_records(plan)
-    plan.margins(order.confidence)  # kept by the plan: what it decides is known before it is paid
-    return ReleasePlan(order, workload, plan.event, plan.name, plan.deviations, plan)
+    plan.margins(spec.confidence)  # kept by the plan: what it decides is known before it is paid
+    return ReleasePlan(spec, workload, plan.event, plan.name, plan.deviations, plan)
 
 
-def _one_of_all(backend: TableBackend, order: ReleaseSpec, workload: Workload) -> ReleasePlan:
+def _one_of_all(backend: TableBackend, spec: ReleaseSpec, workload: Workload) -> ReleasePlan:
     """A whole table drawn among all that agree with what is public."""
-    if len(workload.marginals) != 1 or order.loss.rho:
+    if len(workload.marginals) != 1 or spec.loss.rho:
         raise QuestionError(
             "this method publishes one table, for an epsilon",
             "for example --marginals sex,age --epsilon 1",
         )
     among = Consistent(backend, workload.names)
     name = f"a table drawn among the {len(among.tables):,} that agree with what is public"
-    event = events.Exponential(order.loss.epsilon, Fraction(1))
+    event = events.Exponential(spec.loss.epsilon, Fraction(1))
     free = not len(among.moves)
-    return ReleasePlan(order, workload, events.Free() if free else event, name, among=among)
+    return ReleasePlan(spec, workload, events.Free() if free else event, name, among=among)
 
 
 class _Reached(Exception):
@@ -186,8 +186,8 @@ def _rehearse(backend: TableBackend, planned: ReleasePlan, method: FourierMethod
     def source(_: object) -> NoReturn:
         raise _Reached
 
-    order, workload = planned.order, planned.workload
-    options = Options(method=method, delta=1 - order.confidence)
+    spec, workload = planned.spec, planned.workload
+    options = Options(method=method, delta=1 - spec.confidence)
     with suppress(_Reached):
         release_fourier(workload, source, _promise(backend, planned), options)
 
@@ -200,23 +200,23 @@ def _event(loss: Loss) -> events.Event:
 # Which tables
 
 
-def _workload(backend: TableBackend, order: ReleaseSpec) -> Workload:
-    wanted = list(dict.fromkeys(name for names in order.marginals for name in names))
+def _workload(backend: TableBackend, spec: ReleaseSpec) -> Workload:
+    wanted = list(dict.fromkeys(name for names in spec.marginals for name in names))
     attributes = backend.policy.attributes
     for name in wanted:
         if name not in attributes:
             hint = "declared are: " + ", ".join(attributes)
             raise QuestionError(f"{name[:60]!r} is not a declared attribute", hint)
     names = tuple(n for n in attributes if (n in wanted if wanted else _listable(backend, n)))
-    sizes = tuple(len(side_of(backend.policy, name)) for name in names)
-    if order.ways is not None:
-        if not 1 <= order.ways <= len(names):
+    sizes = tuple(len(axis_values(backend.policy, name)) for name in names)
+    if spec.ways is not None:
+        if not 1 <= spec.ways <= len(names):
             raise QuestionError(
-                f"marginals of {order.ways} attributes cannot be made",
+                f"marginals of {spec.ways} attributes cannot be made",
                 f"--ways goes from 1 to {len(names)}, the attributes with a list of values",
             )
-        return up_to_ways(names, sizes, order.ways)
-    subsets = [tuple(sorted(names.index(name) for name in part)) for part in order.marginals]
+        return up_to_ways(names, sizes, spec.ways)
+    subsets = [tuple(sorted(names.index(name) for name in part)) for part in spec.marginals]
     if not subsets:
         raise QuestionError("say which marginals", "for example --ways 2, or --marginals sex,age")
     if len(set(subsets)) < len(subsets) or any(len(set(s)) < len(s) for s in subsets):
@@ -239,7 +239,7 @@ def publish(
     """Pay, read the data once, add the noise, and fit what is published."""
     version = backend.version()
     use = Use(
-        statement=f"RELEASE {len(planned.workload.marginals)} marginals ({planned.order.method})",
+        statement=f"RELEASE {len(planned.workload.marginals)} marginals ({planned.spec.method})",
         mechanisms=(_mechanism(backend, planned, progress),),
         promise=backend.knowledge.promise,
         version=version,
@@ -260,27 +260,27 @@ def publish(
 def _mechanism(
     backend: TableBackend, planned: ReleasePlan, progress: Progress | None
 ) -> CoreRelease | ParityRelease | DrawnTable:
-    """The mechanism of the order's method: what is measured is what was priced."""
-    order, workload = planned.order, planned.workload
+    """The mechanism of the spec's method: what is measured is what was priced."""
+    spec, workload = planned.spec, planned.workload
     premises: tuple[Premise, ...] = (ExactReleasesHold(),) if planned.priors else ()
     if planned.among is None and total_is_public(_neighbors(backend, workload)):
         premises = (*premises, RowsStay())  # the number of rows comes out as it is
     if planned.among is not None:
         moved = Fraction(planned.among.unit * backend.policy.neighbors.group)
         return DrawnTable(
-            workload, planned.event, planned.among.reads, moved, order.confidence, premises,
-            among=planned.among, epsilon=order.loss.epsilon,
+            workload, planned.event, planned.among.reads, moved, spec.confidence, premises,
+            among=planned.among, epsilon=spec.loss.epsilon,
         )  # fmt: skip
     common = (workload, planned.event, _reads(backend, workload), _moved(backend, workload))
-    if is_fourier(order.method):
+    if is_fourier(spec.method):
         return ParityRelease(
-            *common, order.confidence, premises,
-            method=order.method, promise=_promise(backend, planned),
+            *common, spec.confidence, premises,
+            method=spec.method, promise=_promise(backend, planned),
         )  # fmt: skip
-    assert planned.plan is not None
+    assert planned.marginal_plan is not None
     return CoreRelease(
-        *common, order.confidence, premises,
-        plan=planned.plan, unbiased=order.unbiased, progress=progress,
+        *common, spec.confidence, premises,
+        plan=planned.marginal_plan, unbiased=spec.unbiased, progress=progress,
         agree=lambda made: _agreed(backend, planned, made),
     )  # fmt: skip
 
@@ -295,7 +295,7 @@ def _moved(backend: TableBackend, workload: Workload) -> Fraction:
 def _reads(backend: TableBackend, workload: Workload) -> MarginalTables:
     attributes = backend.policy.attributes
     keys = tuple(Column(name, from_domain(attributes[name].domain)) for name in workload.names)
-    return MarginalTables(keys, tuple(side_of(backend.policy, name) for name in workload.names))
+    return MarginalTables(keys, tuple(axis_values(backend.policy, name) for name in workload.names))
 
 
 def _promise(backend: TableBackend, planned: ReleasePlan) -> MarginalPromise:
@@ -303,7 +303,7 @@ def _promise(backend: TableBackend, planned: ReleasePlan) -> MarginalPromise:
     sensitive = _sensitive(backend, workload)
     if sensitive is not None:
         check_premises((RowsStay(),), Facts("", rows_stay=backend.policy.rows_stay))
-    return MarginalPromise(planned.order.loss, _neighbors(backend, workload), sensitive)
+    return MarginalPromise(planned.spec.loss, _neighbors(backend, workload), sensitive)
 
 
 def _neighbors(backend: TableBackend, workload: Workload) -> Neighbors:
@@ -363,4 +363,4 @@ def _sensitive(backend: TableBackend, workload: Workload) -> Subset | None:
 
 def _shown(backend: TableBackend, name: str) -> tuple[Any, ...]:
     spread = from_domain(backend.policy.attributes[name].domain)
-    return tuple(show(spread, value) for value in side_of(backend.policy, name))
+    return tuple(show(spread, value) for value in axis_values(backend.policy, name))

@@ -22,7 +22,7 @@ __all__ = ["write_folder"]
 
 
 def write_folder(
-    publication: Release,
+    release: Release,
     folder: str | Path,
     *,
     microdata: bool = False,
@@ -37,7 +37,7 @@ def write_folder(
     place.parent.mkdir(parents=True, exist_ok=True)
     room = Path(tempfile.mkdtemp(prefix=".release-", dir=place.parent))
     try:
-        _fill(room, publication, microdata, pages or {})
+        _fill(room, release, microdata, pages or {})
         if place.exists():
             place.rmdir()
         room.rename(place)
@@ -55,33 +55,33 @@ def refuse_taken(place: Path) -> None:
         raise QuestionError(f"{str(place)!r} is not empty", "name a new folder with --out")
 
 
-def _fill(room: Path, publication: Release, microdata: bool, pages: Mapping[str, str]) -> None:
+def _fill(room: Path, release: Release, microdata: bool, pages: Mapping[str, str]) -> None:
     room.chmod(0o755)
     (room / "marginals").mkdir()
-    for subset in publication.prospect.workload.marginals:
-        _write_table(room / "marginals", publication, subset)
-    if microdata and publication.microdata is not None:
-        _write_microdata(room, publication)
-    (room / "release.json").write_text(json.dumps(_facts(publication), indent=1) + "\n", "utf-8")
-    metadata = json.dumps(_metadata(publication), indent=1)
+    for subset in release.plan.workload.marginals:
+        _write_table(room / "marginals", release, subset)
+    if microdata and release.microdata is not None:
+        _write_microdata(room, release)
+    (room / "release.json").write_text(json.dumps(_facts(release), indent=1) + "\n", "utf-8")
+    metadata = json.dumps(_metadata(release), indent=1)
     (room / "csv-metadata.json").write_text(metadata + "\n", "utf-8")
     for name, text in pages.items():
         (room / name).write_text(text, "utf-8")
 
 
-def _write_table(room: Path, publication: Release, subset: Subset) -> None:
-    workload = publication.prospect.workload
+def _write_table(room: Path, release: Release, subset: Subset) -> None:
+    workload = release.plan.workload
     names = [workload.names[place] for place in subset]
     stem = named(workload, subset)
-    rows = list(_rows(publication, subset))
+    rows = list(_rows(release, subset))
     _write_csv(room / f"{stem}.csv", [*names, "count"], [row[:-1] for row in rows])
     _write_parquet(room / f"{stem}.parquet", [*names, "count", "margin"], rows)
 
 
-def _rows(publication: Release, subset: Subset) -> Iterator[tuple[Any, ...]]:
-    keys = product(*(publication.values[place] for place in subset))
-    counts = publication.tables[subset].reshape(-1).tolist()
-    margins = publication.margins[subset].reshape(-1).tolist()
+def _rows(release: Release, subset: Subset) -> Iterator[tuple[Any, ...]]:
+    keys = product(*(release.values[place] for place in subset))
+    counts = release.tables[subset].reshape(-1).tolist()
+    margins = release.margins[subset].reshape(-1).tolist()
     for key, count, margin in zip(keys, counts, margins, strict=True):
         yield (*key, count, margin)
 
@@ -102,49 +102,49 @@ def _write_parquet(file: Path, names: list[str], rows: list[tuple[Any, ...]]) ->
     parquet.write_table(pyarrow.Table.from_arrays(arrays, names=names), file)
 
 
-def _write_microdata(room: Path, publication: Release) -> None:
-    names = list(publication.prospect.workload.names)
-    records = np.asarray(publication.microdata)
+def _write_microdata(room: Path, release: Release) -> None:
+    names = list(release.plan.workload.names)
+    records = np.asarray(release.microdata)
     columns = [
         [values[code] for code in records[:, place].tolist()]
-        for place, values in enumerate(publication.values)
+        for place, values in enumerate(release.values)
     ]
     rows = list(zip(*columns, strict=True))
     _write_csv(room / "microdata.csv", names, rows)
     _write_parquet(room / "microdata.parquet", names, rows)
 
 
-def _facts(publication: Release) -> dict[str, Any]:
-    prospect = publication.prospect
-    spent = events.loss(prospect.event)
+def _facts(release: Release) -> dict[str, Any]:
+    plan = release.plan
+    spent = events.loss(plan.event)
     return {
         "spent": {name: str(value) for name, value in spent.amounts.items()},
-        "remaining": {name: str(value) for name, value in publication.remaining.items()},
-        "method": prospect.order.method,
-        "mechanism": prospect.mechanism,
-        "confidence": prospect.order.confidence,
-        "unbiased": prospect.order.unbiased,
-        "rows": None if publication.microdata is None else len(publication.microdata),
+        "remaining": {name: str(value) for name, value in release.remaining.items()},
+        "method": plan.spec.method,
+        "mechanism": plan.mechanism,
+        "confidence": plan.spec.confidence,
+        "unbiased": plan.spec.unbiased,
+        "rows": None if release.microdata is None else len(release.microdata),
         "attributes": [
             {"name": name, "values": [_plain(value) for value in values]}
-            for name, values in zip(prospect.workload.names, publication.values, strict=True)
+            for name, values in zip(plan.workload.names, release.values, strict=True)
         ],
-        "marginals": [_about(publication, subset) for subset in prospect.workload.marginals],
-        "policy": publication.policy,
-        "receipt": publication.receipt,
-        "notes": list(publication.notes),
+        "marginals": [_about(release, subset) for subset in plan.workload.marginals],
+        "policy": release.policy,
+        "receipt": release.receipt,
+        "notes": list(release.notes),
     }
 
 
-def _about(publication: Release, subset: Subset) -> dict[str, Any]:
-    workload = publication.prospect.workload
-    margins = publication.margins[subset]
+def _about(release: Release, subset: Subset) -> dict[str, Any]:
+    workload = release.plan.workload
+    margins = release.margins[subset]
     return {
         "attributes": [workload.names[place] for place in subset],
         "file": f"marginals/{named(workload, subset)}.csv",
         "cells": workload.cells(subset),
         "largest_margin": float(margins.max(initial=0)),
-        "deviation": publication.prospect.deviations.get(subset),
+        "deviation": release.plan.deviations.get(subset),
     }
 
 
@@ -155,25 +155,25 @@ def _plain(value: Any) -> Any:
 # CSV on the Web: types beside the files, so that other programs read them right.
 
 
-def _metadata(publication: Release) -> dict[str, Any]:
-    workload = publication.prospect.workload
+def _metadata(release: Release) -> dict[str, Any]:
+    workload = release.plan.workload
     tables = [
         {
             "url": f"marginals/{named(workload, subset)}.csv",
-            "tableSchema": {"columns": _columns(publication, subset)},
+            "tableSchema": {"columns": _columns(release, subset)},
         }
         for subset in workload.marginals
     ]
     return {"@context": "http://www.w3.org/ns/csvw", "tables": tables}
 
 
-def _columns(publication: Release, subset: Subset) -> list[dict[str, str]]:
-    names = publication.prospect.workload.names
+def _columns(release: Release, subset: Subset) -> list[dict[str, str]]:
+    names = release.plan.workload.names
     columns = [
-        {"name": names[place], "titles": names[place], "datatype": _type(publication.values[place])}
+        {"name": names[place], "titles": names[place], "datatype": _type(release.values[place])}
         for place in subset
     ]
-    whole = publication.tables[subset].dtype.kind in "iu"
+    whole = release.tables[subset].dtype.kind in "iu"
     count = {"name": "count", "titles": "count", "datatype": "integer" if whole else "number"}
     return [*columns, count]
 

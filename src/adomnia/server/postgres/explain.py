@@ -85,19 +85,19 @@ def _plan(
     if not pays(settings):
         raise WireError("a plan needs to know what would be paid", HOW_TO_PAY, "55000")
     with placed(0 if question.template is None else None), wire_errors():
-        forecast = context.session.plan(text, **asked(settings))
-    return [json.dumps(forecast.to_json(), indent=2)] if is_json else _lines(forecast)
+        plan = context.session.plan(text, **asked(settings))
+    return [json.dumps(plan.to_json(), indent=2)] if is_json else _lines(plan)
 
 
-def _lines(forecast: QueryPlan) -> list[str]:
-    cells = f", {forecast.cells:,} cells" if forecast.cells > 1 else ""
-    sure = f" with {confidence(forecast.confidence)} confidence"
-    lines = [f"it would cost {amounts(forecast.spent)} ({forecast.mechanism} noise{cells})"]
-    for name, value in forecast.margins.items():
-        size = "" if value is None else margin(value, forecast.margin_units[name])
+def _lines(plan: QueryPlan) -> list[str]:
+    cells = f", {plan.cells:,} cells" if plan.cells > 1 else ""
+    sure = f" with {confidence(plan.confidence)} confidence"
+    lines = [f"it would cost {amounts(plan.spent)} ({plan.mechanism} noise{cells})"]
+    for name, value in plan.margins.items():
+        size = "" if value is None else margin(value, plan.margin_units[name])
         known = f"{size}{sure}" if size else "comes with the answer"
         lines.append(f"  {name}: margin {known}")
-    for step in forecast.to_json()["measurements"]:
+    for step in plan.to_json()["measurements"]:
         tight = "" if step["exact"] else "at most "
         lines.append(
             f"  {step['measurement']}: {step['norm']} sensitivity {tight}{step['value']}, "

@@ -36,14 +36,14 @@ class Expectation:
 def expected(service: Service, person: Person, sql: str, said: Mapping[str, Any]) -> Expectation:
     """What `plan` forecasts for this person; reads no data and spends nothing."""
     session = service.session(person)
-    forecast, left = session.plan(sql, **said), session.remaining()
-    over = [name for name, value in forecast.spent.items() if value > left.get(name, value)]
-    spent = {name: forecast.spent.get(name, ZERO) for name in left}
+    plan, left = session.plan(sql, **said), session.remaining()
+    over = [name for name, value in plan.spent.items() if value > left.get(name, value)]
+    spent = {name: plan.spent.get(name, ZERO) for name in left}
     after = {name: max(value - spent[name], ZERO) for name, value in left.items()}
-    units = forecast.margin_units
-    margins = tuple((n, _margin(m, units[n])) for n, m in forecast.margins.items())
-    sure = formatting.confidence(forecast.confidence)
-    cost, left_then = map(formatting.symbol_amounts, (forecast.spent, after))
+    units = plan.margin_units
+    margins = tuple((n, _margin(m, units[n])) for n, m in plan.margins.items())
+    sure = formatting.confidence(plan.confidence)
+    cost, left_then = map(formatting.symbol_amounts, (plan.spent, after))
     return Expectation(cost, left_then, not over, sure, margins)
 
 

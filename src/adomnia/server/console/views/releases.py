@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from adomnia import formatting
-from adomnia.policy.axis_values import side_of
+from adomnia.policy.axis_values import axis_values
 from adomnia.policy.policy import Policy
 from adomnia.present.drawing.bars import MOST_BARS, Bar, bar_chart
 from adomnia.queries.ranges import from_domain
@@ -81,7 +81,7 @@ def _tables(policy: Policy, marginals: list[Mapping[str, Any]]) -> Iterator[Rele
 
 def _axis(policy: Policy, name: str) -> list[Any]:
     spread = from_domain(policy.attributes[name].domain)
-    return [shown(spread, value) for value in side_of(policy, name)]
+    return [shown(spread, value) for value in axis_values(policy, name)]
 
 
 def _chart(names: tuple[str, ...], cells: list[tuple[tuple[Any, ...], int]], margin: float) -> str:

@@ -59,6 +59,7 @@ def test_who_wants_new_noise_is_told_when_there_is_none(house):
     with rehearsal(read_policy("adomnia.toml")) as copy:
         same = counting(copy, Fraction(1, 4))
         assert same("age = 1") == same("age = 1")
+        assert same.spent == Fraction(1, 4)  # the second was free
         again = counting(copy, Fraction(1, 4), str)
         with pytest.raises(BudgetError, match="answered before"):
             again("age = 1")

@@ -1,4 +1,4 @@
-"""The books: what the ledger says, read without opening the data or making a ledger."""
+"""The ledger as it is read: what it says, read without opening the data or making a ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forecasts: the error that an answer would have, or the epsilon that an error needs."""
+"""Query plans: the error that an answer would have, or the epsilon that an error needs."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from adomnia.errors import QuestionError
 from adomnia.policy.policy import Policy
 from adomnia.privacy.loss import Amount, exact
 from adomnia.review.exact_columns import exact_counts, people_of
-from adomnia.review.questioner import counting, limited, reworded, subset_counting
+from adomnia.review.questioner import Questioner, counting, limited, reworded, subset_counting
 from adomnia.review.rehearsal import SECRET, made_up
 
 if TYPE_CHECKING:
@@ -80,8 +80,8 @@ def attack_made_up(policy: Policy, sums: Sums) -> Finding:
     bits = [int(bit) for bit in secret]
     with made_up(policy, bits) as database:
         people = list(range(sums.people))
-        ask = subset_counting(counting(database, sums.epsilon), "person", people, SECRET)
-        return _rebuilt(ask, bits, sums)
+        asking = counting(database, sums.epsilon)
+        return _rebuilt(asking, subset_counting(asking, "person", people, SECRET), bits, sums)
 
 
 def attack_sums(
@@ -95,15 +95,15 @@ def attack_sums(
 
     `target` is the condition in SQL, `column` the one that names each person (the policy's unit
     without it); questions are asked, and paid, by an `analyst`, or the curator. Returns the share
-    that came out right, with what was spent. Raises a QuestionError where nothing names people, or
-    the SQL is wrong.
+    that came out right, with what was spent: a subset that comes twice is free. Raises a
+    QuestionError where nothing names people, or the SQL is wrong.
 
     >>> from adomnia.testing import World, number
     >>> domains = {"id": number(0, 7), "old": number(0, 1)}
     >>> with World({"id": range(8), "old": [0, 1] * 4}, domains).open() as database:
     ...     finding = attack_sums(database, Sums(epsilon=1, questions=4), "old = 1", "id")
     >>> finding.details["spent"]
-    '4'
+    '3'
     """
     name = column or database.policy.unit or ""
     if not name:
@@ -116,17 +116,19 @@ def attack_sums(
             "a column whose values are all different is needed: --people COL",
         )
     asking = counting(database, sums.epsilon, analyst=analyst)
-    return _rebuilt(subset_counting(asking, name, people, target), bits, sums)
+    return _rebuilt(asking, subset_counting(asking, name, people, target), bits, sums)
 
 
-def _rebuilt(ask: Callable[[Any], float], bits: Sequence[int], sums: Sums) -> Finding:
+def _rebuilt(
+    asking: Questioner, ask: Callable[[Any], float], bits: Sequence[int], sums: Sums
+) -> Finding:
     from adomnia.audit.reconstruction.attacks import Reconstruct, SumOracle  # noqa: PLC0415 (SciPy)
     from adomnia.audit.reconstruction.reconstruct import ceiling  # noqa: PLC0415
 
     attack = Reconstruct(sums.questions, seed=sums.seed, time_limit=sums.time_limit)
     found = attack.run(SumOracle(ask, len(bits)), bits)
-    spent = exact(sums.epsilon) * found.details["answered"]
-    more = {"spent": str(spent), "ceiling": ceiling(float(min(spent, Fraction(700))))}
+    most = float(min(asking.spent, Fraction(700)))
+    more = {"spent": str(asking.spent), "ceiling": ceiling(most)}
     return replace(found, details={**found.details, **more})
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from itertools import count
 from typing import Any
 
@@ -11,13 +13,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.curator.database import PrivateDatabase
+from adomnia.curator.session import Session
 from adomnia.engines.sql.sql_literals import literal, quoted
 from adomnia.errors import BudgetError
 from adomnia.privacy.loss import Amount
 from adomnia.review.exact_columns import column_names
 from adomnia.schema.domain import Grid
 
-__all__ = ["counting", "limited", "reworded", "subset_counting"]
+__all__ = ["Questioner", "counting", "limited", "reworded", "subset_counting"]
+
+
+@dataclass
+class Questioner:
+    """An attacker who asks how many fulfil a condition, each time for this epsilon.
+
+    Who rewrites conditions wants noise that is new each time: an answer that costs nothing is one
+    that was given before, and ends it like the end of a budget. `spent` is what all of it cost.
+    """
+
+    session: Session
+    epsilon: Amount
+    rewrite: Callable[[str], str] | None = None
+    spent: Fraction = Fraction(0)
+
+    def __call__(self, condition: str) -> float:
+        """The noisy count."""
+        asked = condition if self.rewrite is None else self.rewrite(condition)
+        table = quoted(self.session.policy.table)
+        answer = self.session.ask(f"SELECT COUNT(*) AS n FROM {table} WHERE {asked}", self.epsilon)  # noqa: S608
+        if self.rewrite is not None and not any(answer.spent.values()):
+            raise BudgetError("this was answered before", "in these or in other words")
+        self.spent += answer.spent.get("epsilon", Fraction(0))
+        return float(answer.rows[0][0])
 
 
 def counting(
@@ -25,22 +52,9 @@ def counting(
     epsilon: Amount,
     rewrite: Callable[[str], str] | None = None,
     analyst: str | None = None,
-) -> Callable[[str], float]:
-    """How an attacker asks how many fulfil a condition, each time for this epsilon.
-
-    Who rewrites conditions wants noise that is new each time: an answer that costs nothing is one
-    that was given before, and ends it like the end of a budget.
-    """
-    table, session = quoted(database.policy.table), database.session(analyst)
-
-    def ask(condition: str) -> float:
-        asked = condition if rewrite is None else rewrite(condition)
-        answer = session.ask(f"SELECT COUNT(*) AS n FROM {table} WHERE {asked}", epsilon)  # noqa: S608
-        if rewrite is not None and not any(answer.spent.values()):
-            raise BudgetError("this was answered before", "in these or in other words")
-        return float(answer.rows[0][0])
-
-    return ask
+) -> Questioner:
+    """Who asks this database, by the name of an analyst or as the curator."""
+    return Questioner(database.session(analyst), epsilon, rewrite)
 
 
 def subset_counting(

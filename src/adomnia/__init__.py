@@ -157,7 +157,9 @@ def open(
     least: int = ...,
     seconds: float = ...,
 ) -> JointSession: ...
-def open(policy: Any = "adomnia.toml", **said: Any) -> Any:
+def open(
+    policy: Any = "adomnia.toml", *, accept: bool = False, source: Any = None, **joint: Any
+) -> Any:
     """The database that a policy file describes; given several holders, all of them as one.
 
     With `accept`, exact releases that the policy declares are registered even where what was
@@ -178,8 +180,11 @@ def open(policy: Any = "adomnia.toml", **said: Any) -> Any:
     """
     if not isinstance(policy, (str, PathLike)):
         join = import_module("adomnia.federation.joint_session").open_holders
-        return join(policy, said.pop("me"), said.pop("domains", "adomnia.toml"), **said)
-    return import_module("adomnia.review.database").open_database(policy, **said)
+        return join(policy, joint.pop("me"), joint.pop("domains", "adomnia.toml"), **joint)
+    if joint:
+        raise TypeError(f"open() takes policy, accept and source; {min(joint)!r} is for holders")
+    opened = import_module("adomnia.review.database").open_database
+    return opened(policy, accept=accept, source=source)
 
 
 def __getattr__(name: str) -> Any:

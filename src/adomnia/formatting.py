@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +17,8 @@ __all__ = [
     "symbol_amounts", "value",
 ]  # fmt: skip
 
+WIDEST = 10**24
+"""Whole numbers from here on are told by a power of ten."""
 SYMBOLS = {"epsilon": "ε", "rho": "ρ", "delta": "δ"}
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -45,7 +48,9 @@ def number(given: float, decimals: int) -> str:
     """A number with commas; a whole one without decimals."""
     if isinstance(given, float) and math.isinf(given):
         return "∞" if given > 0 else "−∞"
-    return f"{given:,}" if isinstance(given, int) else f"{given:,.{decimals}f}"
+    if isinstance(given, int):
+        return f"{given:,}" if abs(given) < WIDEST else _far(given)
+    return f"{given:,.{decimals}f}"
 
 
 def significant(given: float, figures: int = 4) -> str:
@@ -57,6 +62,12 @@ def significant(given: float, figures: int = 4) -> str:
         return _bare(f"{given:,.{max(0, figures - 1 - int(power))}f}")
     raised = f"10{str(int(power)).translate(_SUPERSCRIPT)}"
     return raised if _bare(mantissa) == "1" else f"{_bare(mantissa)} × {raised}"
+
+
+def _far(given: int) -> str:
+    """A whole number that no float need hold, by its first digits and a power of ten."""
+    mantissa, power = f"{Decimal(given):.3e}".split("e")
+    return f"{_bare(mantissa)} × 10{str(int(power)).translate(_SUPERSCRIPT)}"
 
 
 def _bare(text: str) -> str:
@@ -94,7 +105,7 @@ def value(given: Any, off: float | None = None) -> str:
 
 def digits(off: float | None) -> int:
     """Decimals so that a margin has two digits that say something."""
-    if off is None or not math.isfinite(off) or off <= 0:
+    if off is None or off <= 0 or (isinstance(off, float) and not math.isfinite(off)):
         return 2
     return max(0, min(9, 1 - math.floor(math.log10(off))))
 

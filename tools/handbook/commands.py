@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import tomllib
 from collections.abc import Iterator
+from html import escape
 from importlib import import_module
 
 import click
@@ -59,9 +60,10 @@ def _section(path: Path, command: click.Command) -> list[str]:
     rows = [row for one in command.get_params(context) if (row := one.get_help_record(context))]
     if rows:
         lines += ["", "| option | what it does |", "|---|---|"]
-        lines += [f"| `{_cell(name)}` | {_cell(text)} |" for name, text in rows]
+        lines += [f"| <code>{_cell(name)}</code> | {_cell(text)} |" for name, text in rows]
     return lines
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    """A text in a table of Markdown; a bar in it would end the cell, and in code be shown so."""
+    return escape(" ".join(text.split())).replace("|", "&#124;")

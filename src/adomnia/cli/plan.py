@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from fractions import Fraction
-from typing import Any
-
 import click
 
 from adomnia import formatting
 from adomnia.cli import options
 from adomnia.cli.ask import read_sql
 from adomnia.curator.database import open_database
+from adomnia.curator.plan_view import plan_lines, plan_margins
 from adomnia.curator.query_plan import QueryPlan
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
@@ -75,66 +72,7 @@ def _of_graph(question: str, policy: str, form: str, asked: dict[str, str | floa
 
 def _print(found: QueryPlan) -> None:
     screen = terminal.console()
-    rows = [(n, _margin(value, found.margin_units[n])) for n, value in found.margins.items()]
-    screen.print(
-        terminal.table(["column", f"margin ({formatting.confidence(found.confidence)})"], rows, [1])
-    )
-    cells = f", {found.cells:,} cells" if found.cells > 1 else ""
-    screen.print(
-        f"it would cost {formatting.amounts(found.spent)} ({found.mechanism} noise{cells})"
-    )
-    for step in found.to_json()["measurements"]:
-        bound = f"{step['norm']} sensitivity {formatting.amount(Fraction(step['value']))}"
-        tight = "" if step["exact"] else " at most"
-        screen.print(
-            f"{step['measurement']}: {bound}{tight}, {formatting.one_line(step['argument'])}"
-        )
-    for name, candidates in found.quantiles.items():
-        screen.print(f"{formatting.one_line(name)}: {_compared(candidates)}")
-    for name, worth in found.worth.items():
-        screen.print(f"{formatting.one_line(name)}: {_worth(worth)}")
-    if found.row_level.get("ratio") is not None:
-        screen.print(_against_rows(found))
-    screen.print("nothing was spent")
-
-
-def _compared(candidates: Mapping[str, Any]) -> str:
-    """What each mechanism for a quantile would err by, and who answers."""
-    names = {"exponential": "exponential", "smooth": "smooth sensitivity",
-             "smooth_delta": "smooth sensitivity with delta"}  # fmt: skip
-    sizes = [
-        f"{said} {candidates[name]:.3g}"
-        for name, said in names.items()
-        if candidates[name] is not None
-    ]
-    return (
-        f"mean error on {candidates['rows']:,} rows spread evenly: {', '.join(sizes)}; "
-        f"used: {candidates['used']} ({candidates['why']})"
-    )
-
-
-def _worth(worth: Mapping[str, Any]) -> str:
-    """How useless an answer is under free-lunch privacy."""
-    told = str(worth["says"])
-    if "discriminant" in worth:
-        told += (
-            f"; nobody can tell its {worth['outcomes']:,} outcomes apart with more than "
-            f"{worth['discriminant']:.2g} (free-lunch privacy)"
-        )
-    return told
-
-
-def _against_rows(found: QueryPlan) -> str:
-    """What it costs to protect all rows of a unit together."""
-    unit, ratio = found.row_level["unit"], found.row_level["ratio"]
-    most = "up to " if len(found.steps) > 1 else ""
-    return (
-        f"protecting all rows of one {formatting.one_line(unit)}: margins are {most}{ratio:.3g} "
-        "times those of protecting single rows"
-    )
-
-
-def _margin(value: float | None, unit: str) -> str:
-    if value is None:
-        return "comes with the answer"
-    return formatting.margin(value, unit)
+    heads = ["column", f"margin ({formatting.confidence(found.confidence)})"]
+    screen.print(terminal.table(heads, plan_margins(found), [1]))
+    for line in plan_lines(found, margins=False):
+        screen.print(line)

@@ -11,6 +11,7 @@ from adomnia.curator.answers.answer import margin_unit
 from adomnia.curator.answers.answer_shape import describe
 from adomnia.curator.answers.column_noise import ColumnNoise, column_noise
 from adomnia.curator.answers.estimate import Estimate, Unit, estimates
+from adomnia.curator.plan_view import plan_lines
 from adomnia.curator.planning.free_lunch_utility import worth_of
 from adomnia.curator.planning.plan import Plan
 from adomnia.errors import QuestionError
@@ -27,7 +28,7 @@ CLOSE = Fraction(101, 100)
 """An epsilon is looked for to within one part in a hundred."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class QueryPlan:
     """What an answer would cost and how far off it would be.
 
@@ -56,8 +57,14 @@ class QueryPlan:
     row_level: dict[str, Any] = field(default_factory=dict)
     noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        """What it would cost, the margins, and why."""
+        return "\n".join(plan_lines(self))
+
+    __repr__ = __str__
+
     def to_json(self) -> dict[str, Any]:
-        """The plan_query as plain JSON values."""
+        """The plan as plain JSON values."""
         main = max(self.steps, key=lambda step: step.sensitivity.l1, default=None)
         return {
             **{name: str(value) for name, value in self.spent.items()},
@@ -108,7 +115,7 @@ def plan_query(plan: Plan, confidence: float) -> QueryPlan:
 
 
 def plan_free_query(question: Question, confidence: float) -> QueryPlan:
-    """The plan_query of an answer that is the same whatever the data."""
+    """The plan of an answer that is the same whatever the data."""
     noisy = [column.name for column in describe(question) if column.is_noisy]
     margins: dict[str, float | None] = dict.fromkeys(noisy, 0.0)
     cells = 0 if question.empty else cell_count(question.keys)

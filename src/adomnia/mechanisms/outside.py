@@ -155,10 +155,12 @@ class OutsideMechanism:
         try:
             return OutsideValue(_plain(self.own.release(sealed, bits)))
         except KeyboardInterrupt:
-            raise
-        except BaseException:  # noqa: S110 (even what asks the process to end)
-            pass
+            stopped = True  # its text could be made of data, too
+        except BaseException:  # (even what asks the process to end)
+            stopped = False
         # Not inside the handler: so what was raised is not the context of this either.
+        if stopped:
+            raise KeyboardInterrupt
         raise MachineryError(f"{self.name} failed", "what was reserved stays spent")
 
     def recalled(self, body: Mapping[str, Any]) -> OutsideValue:

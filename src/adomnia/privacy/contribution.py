@@ -66,6 +66,9 @@ class Tally:
     patterns: tuple[Pattern, ...] | None = None
     most: int | None = None
 
+    def __post_init__(self) -> None:
+        _check_whole(self.most)
+
 
 @dataclass(frozen=True)
 class Clamped:
@@ -82,6 +85,7 @@ class Clamped:
     bit: int | None = None
 
     def __post_init__(self) -> None:
+        _check_whole(self.bit)
         _check(self.low, self.high)
 
 
@@ -97,6 +101,7 @@ class Bernstein:
     rest: bool = False
 
     def __post_init__(self) -> None:
+        _check_whole(self.degree)
         _check(self.low, self.high)
         if self.unit > LIMIT:
             raise ValueError("the bounds are too wide for a variance")
@@ -118,6 +123,9 @@ class DistinctValues:
 
     argument: Expr
     most: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_whole(self.most)
 
 
 @dataclass(frozen=True)
@@ -150,14 +158,23 @@ class Listed:
 
 Contribution = Tally | Clamped | Bernstein | DistinctValues | DistinctUnits | Ranked | Listed
 
-ROWS = Tally((None,))
-"""Every row adds 1."""
+
+def _check_whole(*given: int | None) -> None:
+    """Refuse other numbers than plain whole ones: what is priced is what a statement enforces, and
+    a statement would round them, or a machine's integer overflow."""
+    if any(number is not None and type(number) is not int for number in given):
+        raise ValueError("what a row may add is bounded by whole numbers")
 
 
 def _check(low: int, high: int) -> None:
     """Refuse bounds between which nothing lies: a clamp to them would enforce neither."""
+    _check_whole(low, high)
     if low > high:
         raise ValueError("a number lies between a low and a high bound")
+
+
+ROWS = Tally((None,))
+"""Every row adds 1."""
 
 
 def width(contribution: Contribution) -> int:

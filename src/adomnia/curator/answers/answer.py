@@ -9,12 +9,20 @@ from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
 from functools import cmp_to_key, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.answers.answer_view import as_html, as_text, fit_for_frames, margin_columns
+from adomnia.curator.answers.answer_view import (
+    as_floats,
+    as_html,
+    as_text,
+    fit_for_frames,
+    margin_columns,
+)
 from adomnia.curator.answers.column_noise import ColumnNoise, column_noise
 from adomnia.curator.answers.estimate import Estimate, Unit, estimates
 from adomnia.curator.planning.plan import Plan
+from adomnia.errors import MachineryError
 from adomnia.mechanisms.noisy_values import Measured, Noisy
 from adomnia.privacy.events import Free
 from adomnia.queries.grouping import key_rows
@@ -26,10 +34,13 @@ from adomnia.schema.table import Attribute
 
 if TYPE_CHECKING:
     import pandas
-    import polars
     import pyarrow
+    from polars import DataFrame
 
 __all__ = ["Answer", "AnswerRow", "AnswerTable", "arrange", "margin_unit", "tabulate"]
+
+MOST_BITS = 10_000
+"""Bits of a whole number in an answer: sums multiplied with each other have ever more."""
 
 
 @dataclass(frozen=True)
@@ -100,30 +111,36 @@ class Answer:
         """A pandas frame, with a column of margins behind each noisy one.
 
         `n_margin` is in the unit of `n`; of quantiles and modes it is `m_margin_rows`, in rows.
-        The frame's `attrs` have the confidence, the receipt, and in what each margin is.
+        The frame's `attrs` have the confidence, the receipt, and in what each margin is. Raises a
+        MachineryError where pandas is not installed.
         """
-        import pandas  # noqa: PLC0415 (an extra)
+        pandas = _library("pandas")
 
         made = {
-            name: pandas.Series(given, dtype=None if name in self.columns else "float64")
+            name: pandas.Series(fit_for_frames(given))
+            if name in self.columns
+            else pandas.Series(as_floats(given), dtype="float64")
             for name, given in margin_columns(self)
         }
         frame = pandas.DataFrame(made)
         frame.attrs.update(self._about())
         return frame
 
-    def to_polars(self) -> polars.DataFrame:
-        """A polars frame, with columns as `to_pandas` has them; it has no room for more."""
-        import polars  # noqa: PLC0415 (an extra)
+    def to_polars(self) -> DataFrame:
+        """A polars frame, with columns as `to_pandas` has them; it has no room for more.
 
-        return polars.DataFrame(
+        Raises a MachineryError where polars is not installed.
+        """
+        polars = _library("polars")
+        frame: DataFrame = polars.DataFrame(
             [
                 polars.Series(name, fit_for_frames(given), strict=False)
                 if name in self.columns
-                else polars.Series(name, given, dtype=polars.Float64)
+                else polars.Series(name, as_floats(given), dtype=polars.Float64)
                 for name, given in margin_columns(self)
             ]
         )
+        return frame
 
     def to_arrow(self) -> pyarrow.Table:
         """An Arrow table, with columns as `to_pandas` has them; its metadata is those `attrs`."""
@@ -132,7 +149,7 @@ class Answer:
         made = {
             name: pyarrow.array(fit_for_frames(given))
             if name in self.columns
-            else pyarrow.array(given, pyarrow.float64())
+            else pyarrow.array(as_floats(given), pyarrow.float64())
             for name, given in margin_columns(self)
         }
         return pyarrow.table(made).replace_schema_metadata({"adomnia": json.dumps(self._about())})
@@ -142,6 +159,16 @@ class Answer:
         said = self.to_json()
         named = ("margin_units", "confidence", "receipt", "spent", "notes")
         return {name: said[name] for name in named}
+
+
+def _library(name: str) -> Any:
+    """A library of frames, which is an extra."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MachineryError(
+            f"{name} is not installed", "pip install 'adomnia[frames]'; rows and margins are lists"
+        ) from None
 
 
 def _plain(value: Any) -> Any:
@@ -227,9 +254,16 @@ def _row(
     noisy: Iterable[tuple[Post, list[Estimate]]],
 ) -> AnswerRow:
     given = tuple(estimate.values[cell] for estimate in found)
-    values = tuple(reckon(output.value, keys, given) for output in question.outputs)
+    values = tuple(_held(reckon(output.value, keys, given)) for output in question.outputs)
     margins = tuple(_margin(post, keys, cell, trusted) for post, trusted in noisy)
     return AnswerRow(values, margins, keys, given, cell)
+
+
+def _held(value: Any) -> Any:
+    """The value; a whole number of more digits than Python writes is infinite."""
+    if type(value) is int and value.bit_length() > MOST_BITS:
+        return math.inf if value > 0 else -math.inf
+    return value
 
 
 def _margin(post: Post, keys: tuple[Any, ...], cell: int, found: list[Estimate]) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +12,13 @@ from typing import Any, Protocol
 from adomnia.formatting import amounts, confidence, is_number, label, margin, one_line, value
 
 __all__ = [
-    "AnswerCell", "answer_cells", "answer_footer", "as_html", "as_text", "fit_for_frames",
+    "AnswerCell",
+    "answer_cells",
+    "answer_footer",
+    "as_floats",
+    "as_html",
+    "as_text",
+    "fit_for_frames",
     "margin_columns",
 ]  # fmt: skip
 
@@ -95,11 +102,23 @@ def margin_columns(answer: Shown) -> Iterator[tuple[str, list[Any]]]:
             yield beside, answer.margins[name]
 
 
-def fit_for_frames(values: list[Any]) -> list[Any]:
+def fit_for_frames(values: Sequence[Any]) -> list[Any]:
     """A column as frames hold it: whole numbers of more than 64 bits become floats."""
     if any(type(given) is int and not -(2**63) <= given < 2**63 for given in values):
-        return [float(given) if type(given) is int else given for given in values]
-    return values
+        return as_floats(values)
+    return list(values)
+
+
+def as_floats(values: Sequence[Any]) -> list[Any]:
+    """Whole numbers as the nearest floats; those past all floats are infinite."""
+    return [_float(given) if type(given) is int else given for given in values]
+
+
+def _float(given: int) -> float:
+    try:
+        return float(given)
+    except OverflowError:
+        return math.inf if given > 0 else -math.inf
 
 
 def as_text(answer: Shown) -> str:
@@ -123,7 +142,7 @@ def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) ->
 
 def as_html(answer: Shown) -> str:
     """The same as an HTML table, for notebooks."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in answer.columns)
+    head = "".join(f"<th>{escape(one_line(name))}</th>" for name in answer.columns)
     body = "".join(f"<tr>{''.join(map(_cell, line))}</tr>" for line in _lines(answer))
     said = "<br>".join(map(escape, (*_cut(answer), *answer_footer(answer))))
     return (
@@ -134,7 +153,7 @@ def as_html(answer: Shown) -> str:
 
 def _cell(cell: AnswerCell) -> str:
     side = ' style="text-align:right"' if cell.is_number or cell.margin else ""
-    return f"<td{side}>{escape(str(cell))}</td>"
+    return f"<td{side}>{escape(one_line(str(cell)))}</td>"
 
 
 def _lines(answer: Shown) -> list[list[AnswerCell]]:

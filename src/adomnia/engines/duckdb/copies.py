@@ -128,6 +128,8 @@ class Copies:
     def _alone(self) -> Iterator[None]:
         """Nobody else makes a copy in this folder meanwhile."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self._folder.stat().st_mode & 0o077:  # one that was there: its files are decoded rows
+            self._folder.chmod(0o700)
         with (self._folder / "lock").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield

@@ -2,10 +2,11 @@
 
 Names and delimiter come from the first line alone, which is public; nothing is guessed from the
 rows. A line ends with a line feed, or with a carriage return and a line feed; any other carriage
-return is a space. Bytes of a line beyond a million are left out, and a line that is not UTF-8 is
-Latin-1, so that every byte has a meaning. Only a quote that is left open joins lines to one row;
-an empty line outside quotes is no row. A row that is too short is filled with NULL, one that is
-too long is cut, and an empty field is NULL. What a folder is named for (`year=2020`) is text, too.
+return is a space. Marks of byte order at the start of a line are left out, and so are its bytes
+beyond a million; a line that is not UTF-8 is Latin-1, so that every byte has a meaning. Only a
+quote that is left open joins lines to one row; an empty line outside quotes is no row. A row that
+is too short is filled with NULL, one that is too long is cut, and an empty field is NULL. What a
+folder is named for (`year=2020`) is text, too.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import gzip
 import io
 import re
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -137,14 +139,26 @@ def _lines(stream: BinaryIO) -> Iterator[str]:
     while chunk := stream.read(CHUNK):
         if not chunk.endswith(b"\n"):
             chunk += stream.readline()
-        yield _decoded(_shortened(chunk.replace(b"\r\n", b"\n").replace(b"\r", b" ")))
+        lines = chunk.replace(b"\r\n", b"\n").replace(b"\r", b" ")
+        yield _decoded(_shortened(_unmarked(lines)))
 
 
-_LONG = re.compile(rb"([^\n]{%d})[^\n]+" % LONGEST)
+_MARKS = re.compile(rb"^(?:%s)+" % BOM_UTF8, re.MULTILINE)
+
+
+def _unmarked(lines: bytes) -> bytes:
+    """Without the marks that files begin with, at the start of any line: readers differ in which
+    of them they take off, and by that a row could change how others are read."""
+    return _MARKS.sub(b"", lines) if BOM_UTF8 in lines else lines
 
 
 def _shortened(lines: bytes) -> bytes:
-    return _LONG.sub(rb"\1", lines)
+    """Every line cut where it is too long; the time is that of the bytes, however long they are."""
+    if len(lines) <= LONGEST:
+        return lines
+    parts = lines.split(b"\n")
+    long = max(map(len, parts)) > LONGEST
+    return b"\n".join(part[:LONGEST] for part in parts) if long else lines
 
 
 def _decoded(lines: bytes) -> str:

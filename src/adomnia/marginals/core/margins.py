@@ -170,9 +170,10 @@ def _pattern_weights(
 def cell_margins(counts: NDArray[Any], unbiased: NDArray[Any], width: float) -> Floats:
     """Margins of fitted counts: the farther end of what the unbiased margin leaves possible.
 
-    The truth is a whole number, not negative, within `width` of the unbiased cell.
+    The truth is a whole number, not negative, within `width` of the unbiased cell. Where noise has
+    taken that one below 0, no margin becomes narrower by it: such cells would be sure of least.
     """
     low = np.maximum(np.ceil(unbiased - width - 1e-6), 0)
-    high = np.maximum(np.floor(unbiased + width + 1e-6), 0)
+    high = np.floor(np.maximum(unbiased, 0) + width + 1e-6)
     found: Floats = np.maximum(np.abs(counts - low), np.abs(high - counts)).astype(np.float64)
     return found

@@ -6,8 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from adomnia.curator.query_plan import QueryPlan
-from adomnia.formatting import amounts, confidence, margin
+from adomnia.curator.plan_view import plan_lines
 from adomnia.server.postgres.connection_context import ConnectionContext
 from adomnia.server.postgres.errors import wire_errors
 from adomnia.server.postgres.privacy_settings import asked, pays
@@ -86,21 +85,4 @@ def _plan(
         raise WireError("a plan needs to know what would be paid", HOW_TO_PAY, "55000")
     with placed(0 if question.template is None else None), wire_errors():
         plan = context.session.plan(text, **asked(settings))
-    return [json.dumps(plan.to_json(), indent=2)] if is_json else _lines(plan)
-
-
-def _lines(plan: QueryPlan) -> list[str]:
-    cells = f", {plan.cells:,} cells" if plan.cells > 1 else ""
-    sure = f" with {confidence(plan.confidence)} confidence"
-    lines = [f"it would cost {amounts(plan.spent)} ({plan.mechanism} noise{cells})"]
-    for name, value in plan.margins.items():
-        size = "" if value is None else margin(value, plan.margin_units[name])
-        known = f"{size}{sure}" if size else "comes with the answer"
-        lines.append(f"  {name}: margin {known}")
-    for step in plan.to_json()["measurements"]:
-        tight = "" if step["exact"] else "at most "
-        lines.append(
-            f"  {step['measurement']}: {step['norm']} sensitivity {tight}{step['value']}, "
-            f"{step['argument']}"
-        )
-    return [*lines, "nothing was spent"]
+    return [json.dumps(plan.to_json(), indent=2)] if is_json else list(plan_lines(plan))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import pytest
 
-from adomnia import Answer
+from adomnia import Answer, MachineryError
+from adomnia.testing import town
 
 
 def answer(**fields) -> Answer:
@@ -77,3 +79,47 @@ def test_no_rows_are_a_table_too():
     assert empty.to_pandas().shape == (0, 5)
     assert empty.to_polars().shape == (0, 5)
     assert empty.to_arrow().num_rows == 0
+
+
+@pytest.mark.parametrize("huge", [10**30, 10**400, -(10**4000)])
+def test_what_is_past_all_floats_is_shown_all_the_same(huge):
+    wide = answer(
+        rows=[("Ede", huge, 1), ("Ulm", 1.5, 2)],
+        margins={"n": [huge, 2**60 + 1], "m": [float("inf"), None]},
+    )
+    assert "× 10" in str(wide)
+    assert "× 10" in wide._repr_html_()
+    assert wide.to_pandas().shape == wide.to_polars().shape == (2, 5)
+    assert wide.to_arrow().num_rows == 2
+
+
+def test_products_of_sums_are_answered_however_many_digits_they_have():
+    with town(rows=5).open() as database:
+        sql = "SELECT " + " * ".join(["SUM(income)"] * 100) + " AS p FROM people"
+        found = database.session().ask(sql, epsilon="1e-60")
+    assert str(found)
+    assert found.to_arrow().num_rows == 1
+
+
+def test_html_has_no_control_characters():
+    page = answer(columns=("a\x1b", "n", "m"), rows=[("\x00\u202e", 1, 2)])._repr_html_()
+    assert not {"\x1b", "\x00", "\u202e"} & set(page)
+
+
+def test_a_library_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MachineryError, match="pandas is not installed") as caught:
+        answer().to_pandas()
+    assert "adomnia[frames]" in caught.value.hint
+
+
+def test_a_plan_is_printed_in_words():
+    with town(rows=5).open() as database:
+        plan = database.session().plan(
+            "SELECT sex, COUNT(*) AS n FROM people GROUP BY 1", epsilon=1
+        )
+    lines = str(plan).splitlines()
+    assert lines[0].startswith("it would cost epsilon 1 (laplace noise, ")
+    assert lines[1].startswith("  n: margin ± ")
+    assert lines[-1] == "nothing was spent"
+    assert repr(plan) == str(plan)

@@ -67,7 +67,7 @@ class NoisyRows:
             secret = int(unseal(sealed).sum())
             class_of = {
                 "value": ValueError, "exit": SystemExit, "refusal": QuestionError,
-                "named": type(f"Error{secret}", (Exception,), {}),
+                "named": type(f"Error{secret}", (Exception,), {}), "stop": KeyboardInterrupt,
             }
             raise class_of[self.fails](f"there are {secret} rows")
         return int(add_laplace(sealed, self.sensitivity / self.epsilon, bits)[0, 0])
@@ -353,3 +353,9 @@ def test_the_trusted_base_of_a_policy_has_the_packages_that_it_names(
         r"winsorized_mean of theirs 1\.0: \d\d lines\n +\d+  .*winsorized\.py", ran.stdout
     )
     assert "missing, which no installed package registers" in ran.stdout
+
+
+def test_an_interrupt_of_its_own_has_no_text(town: Town, noisy_rows: list[str]) -> None:
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        town.open(NAMED).session().use("noisy_rows", epsilon=1, fails="stop")
+    assert stopped.value.args == ()

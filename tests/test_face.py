@@ -45,7 +45,7 @@ def test_examples_in_docstrings_are_true(name):
 def test_what_is_offered_is_what_is_there(room):
     module = import_module(room)
     own = {"open"} if room == "adomnia" else set()
-    assert set(module._HOMES) | own == set(module.__all__)
+    assert set(module._EXPORTS.homes) | own == set(module.__all__)
     assert set(module.__all__) <= set(dir(module))
     assert all(getattr(module, name) is not None for name in module.__all__)
     with pytest.raises(AttributeError):

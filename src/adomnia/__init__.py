@@ -39,6 +39,8 @@ from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
+from adomnia.exports import Exports
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
@@ -102,7 +104,7 @@ _MEMBERS = {
 _ROOMS = ("audit", "errors", "federation", "marginals", "mining", "review", "testing")
 """The rooms that have something for everybody."""
 
-_HOMES = {name: module for module, names in _MEMBERS.items() for name in names.split()}
+_EXPORTS = Exports(__name__, _MEMBERS)
 
 __all__ = [
     "Above",
@@ -168,8 +170,8 @@ def open(
     `domains` the policy file that declares what they hold; the rest is as in `open_holders`.
 
     Returns a `Database`, or a `JointSession` of holders. Raises a PolicyError where the policy is
-    wrong or not confirmed, a BudgetError where what it promises now costs more than it allows, and
-    a MachineryError where data or ledger cannot be read.
+    wrong or not confirmed, a BudgetError where what it promises now costs more than it allows, a
+    MachineryError where data or ledger cannot be read, and a TypeError for other arguments.
 
     >>> import adomnia, tempfile
     >>> from adomnia.testing import town
@@ -189,11 +191,7 @@ def open(
 
 def __getattr__(name: str) -> Any:
     """Public names are loaded when they are first used, so that `adomnia --help` is quick."""
-    if name in _ROOMS:
-        return import_module(f"adomnia.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'adomnia' has no attribute {name!r}")
-    return getattr(import_module(f"adomnia.{_HOMES[name]}"), name)
+    return import_module(f"adomnia.{name}") if name in _ROOMS else _EXPORTS.load(name)
 
 
 def __dir__() -> list[str]:

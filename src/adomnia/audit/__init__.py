@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from adomnia.exports import Exports
 
 if TYPE_CHECKING:
     from adomnia.audit.attack import Attack, CheckedOptions, Option, option, options_of
@@ -113,8 +114,6 @@ _MEMBERS = {
 }
 """What each module of the room gives to everybody."""
 
-_HOMES = {name: module for module, names in _MEMBERS.items() for name in names.split()}
-
 __all__ = [
     "BROKEN_MECHANISMS",
     "QUESTIONS",
@@ -211,13 +210,5 @@ __all__ = [
     "wilson",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Public names are loaded when they are first used: some need SciPy or Arrow."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'adomnia.audit' has no attribute {name!r}")
-    return getattr(import_module(f"adomnia.audit.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+_EXPORTS = Exports(__name__, _MEMBERS)
+__getattr__, __dir__ = _EXPORTS.load, _EXPORTS.names

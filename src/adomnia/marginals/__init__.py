@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from adomnia.exports import Exports
 
 if TYPE_CHECKING:
     from adomnia.marginals.release import (
@@ -21,8 +22,6 @@ _MEMBERS = {
 }
 """What each module of the room gives to everybody."""
 
-_HOMES = {name: module for module, names in _MEMBERS.items() for name in names.split()}
-
 __all__ = [
     "MarginalPlan",
     "ReleasedMarginals",
@@ -35,13 +34,5 @@ __all__ = [
     "up_to_ways",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Public names are loaded when they are first used: they need NumPy and SciPy."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+_EXPORTS = Exports(__name__, _MEMBERS)
+__getattr__, __dir__ = _EXPORTS.load, _EXPORTS.names

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from adomnia.exports import Exports
 
 if TYPE_CHECKING:
     from adomnia.mining.components import PCA
@@ -55,8 +56,6 @@ _MEMBERS = {
 }
 """What each module of the room gives to everybody."""
 
-_HOMES = {name: module for module, names in _MEMBERS.items() for name in names.split()}
-
 __all__ = [
     "PCA",
     "AssociationRule",
@@ -89,13 +88,5 @@ __all__ = [
     "values_of",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Models are loaded when they are named, so that importing the room is quick."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+_EXPORTS = Exports(__name__, _MEMBERS)
+__getattr__, __dir__ = _EXPORTS.load, _EXPORTS.names

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from adomnia.exports import Exports
 
 if TYPE_CHECKING:
     from adomnia.review.attacks import (
@@ -30,8 +31,6 @@ _MEMBERS = {
 }
 """What each module of the room gives to everybody."""
 
-_HOMES = {name: module for module, names in _MEMBERS.items() for name in names.split()}
-
 __all__ = [
     "COLOURS",
     "AuditReport",
@@ -56,13 +55,5 @@ __all__ = [
     "planned_repeats",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Public names are loaded when they are first used: some need SciPy or Arrow."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+_EXPORTS = Exports(__name__, _MEMBERS)
+__getattr__, __dir__ = _EXPORTS.load, _EXPORTS.names

@@ -87,6 +87,14 @@ def test_the_documented_attack_is_listed_and_runs(documented, capsys):
         run(["subtraction", "printed.csv", "--least", "1"])
 
 
+def test_files_that_its_reader_cannot_take_are_told(documented):
+    with pytest.raises(QuestionError, match=r"'subtraction' cannot read gone.csv: No such file"):
+        run(["subtraction", "gone.csv"])
+    Path("other.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(QuestionError, match=r"what is in these files \(KeyError: 'group'\)"):
+        run(["subtraction", "other.csv"])
+
+
 def test_nobody_takes_the_name_of_one_of_ours(install):
     install("averaging = theirs:Attack", theirs="class Attack: ...")
     assert "averaging" not in registered()

@@ -11,6 +11,7 @@ from adomnia.audit.attack import Attack, Option, options_of
 from adomnia.audit.registry import attack_named, registered
 from adomnia.cli import findings, options
 from adomnia.errors import AdomniaError, QuestionError
+from adomnia.formatting import one_line
 from adomnia.present import terminal
 
 __all__ = ["AttackGroup"]
@@ -41,7 +42,7 @@ def _verb(name: str, attack: type[Attack[Any]]) -> click.Command:
             raise QuestionError(
                 f"{name!r} reads no files", "run it from Python: adomnia.audit.attack_named"
             )
-        published = read(files)
+        published = _read(name, read, files)
         with terminal.progress("attacking"):
             found = attack(**given).run(published)
         findings.tell(found, form, bool(given.get("names")))
@@ -51,6 +52,23 @@ def _verb(name: str, attack: type[Attack[Any]]) -> click.Command:
         verb = _option(one)(verb)
     verb = click.argument("files", nargs=-1, required=True)(verb)
     return click.command(name, short_help=attack.sentence, help=attack.__doc__)(verb)
+
+
+def _read(name: str, read: Callable[[Sequence[str]], Any], files: Sequence[str]) -> Any:
+    """What was published, by the package's own reader; it is public, so what is wrong is told."""
+    try:
+        return read(files)
+    except AdomniaError:
+        raise
+    except OSError as error:
+        wrong = one_line(f"{error.filename or files[0]}: {error.strerror}", 200)
+        raise QuestionError(f"{name!r} cannot read {wrong}", "name a file that is there") from None
+    except Exception as error:
+        wrong = one_line(f"{type(error).__name__}: {error}", 200)
+        raise QuestionError(
+            f"{name!r} cannot read what is in these files ({wrong})",
+            "its documentation says in what form they come",
+        ) from None
 
 
 def _option(one: Option) -> Callable[..., Any]:

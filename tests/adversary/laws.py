@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -217,27 +218,27 @@ def smooth(
         logs, below, above = density(float(scale), low - value, high - value)
         logs[0] = math.log(math.exp(logs[0]) + below)
         logs[-1] = math.log(math.exp(logs[-1]) + above)
-        found.append(logs)
+        found.append(logs.tolist())
     return list(zip(*found, strict=True))
 
 
-def _two_sided(scale: float, first: int, last: int) -> tuple[list[float], float, float]:
+def _two_sided(scale: float, first: int, last: int) -> tuple[Any, float, float]:
     mass = math.log(math.tanh(1 / scale / 2))
-    logs = [mass - abs(x) / scale for x in range(first, last + 1)]
+    logs = mass - np.abs(np.arange(first, last + 1)) / scale
     return logs, tail(Fraction(scale), 1 - first), tail(Fraction(scale), last + 1)
 
 
-def _waring(scale: float, first: int, last: int) -> tuple[list[float], float, float]:
+def _waring(scale: float, first: int, last: int) -> tuple[Any, float, float]:
     """1 / ((s + |z|)(s + |z| + 1)(s + |z| + 2)(s + |z| + 3)), and what lies beyond both ends."""
 
     def reach(k: int) -> float:  # sum of the weights from k on: they telescope
         return 1 / (3 * (scale + k) * (scale + k + 1) * (scale + k + 2))
 
-    def weight(z: int) -> float:
-        return 1 / math.prod(scale + abs(z) + i for i in range(4))
+    def log_weight(z: Any) -> Any:
+        return -sum(np.log(scale + np.abs(z) + i) for i in range(4))
 
-    total = 2 * reach(0) - weight(0)
-    logs = [math.log(weight(z) / total) for z in range(first, last + 1)]
+    total = 2 * reach(0) - math.exp(log_weight(0))
+    logs = log_weight(np.arange(first, last + 1)) - math.log(total)
 
     def beyond(k: int) -> float:  # P(Z >= k)
         return reach(k) / total if k > 0 else 1 - reach(1 - k) / total

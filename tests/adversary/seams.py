@@ -201,8 +201,8 @@ def _watch_shown(added: Any) -> None:
         if _now and self.shown is not None:
             values = np.asarray(noisy.values)
             cells = values.reshape(len(values), -1).shape[1]
-            left = [i for i, value in enumerate(values.reshape(-1)) if value == 0]
-            _now[-1].notes[-1].more["hidden"] = {i for i in left if i // cells not in self.shown}
+            left, shown = np.flatnonzero(values.reshape(-1) == 0).tolist(), set(self.shown)
+            _now[-1].notes[-1].more["hidden"] = {i for i in left if i // cells not in shown}
         return noisy
 
     added.release = release

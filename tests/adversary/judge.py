@@ -195,10 +195,10 @@ def _smooth(a: Note, b: Note, epsilon: float) -> Loss:
     sides = ((a.values[0], a.scale), (b.values[0], b.scale))
     if sides[0] == sides[1]:
         return pure(0.0)  # most cells are the same on both
-    pairs = laws.smooth(a.more["law"], a.more["grid"], *sides)
     if a.more["law"] == "waring":
+        pairs = laws.smooth("waring", a.more["grid"], *sides)
         return pure(max(abs(x - y) for x, y in pairs))
-    return Loss(0.0, 0.0, laws.excess(pairs, epsilon))
+    return Loss(0.0, 0.0, laws.smooth_excess(a.more["grid"], *sides, epsilon))
 
 
 KINDS = {

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 INFINITE = math.inf
+WIDE = 1_000_000
+"""Points of a grid that are all looked at."""
 REACH = 80
 """Noise past so many of its scales has a probability below e^-80, and is left out."""
 
@@ -210,25 +212,34 @@ def weighted(one: list[int], other: list[int], rates: tuple[float, float]) -> fl
 def smooth(
     law: str, grid: tuple[int, int], one: tuple[int, Fraction], other: tuple[int, Fraction]
 ) -> list[tuple[float, float]]:
-    """The logarithms of both laws of value plus noise, brought to the grid, point by point."""
+    """The logarithms of both laws of value plus noise, brought to the grid, point by point.
+
+    Of a wide grid only points that matter: between the ends, both values and the places beside the
+    ends, where what lies beyond is added, the log ratio of either law only rises or only falls.
+    """
     low, high = grid
+    marks = {low, low + 1, high - 1, high, *(min(max(v, low), high) for v, _ in (one, other))}
+    wide = high - low > WIDE
+    points = np.array(sorted(marks)) if wide else np.arange(low, high + 1)
     density = _waring if law == "waring" else _two_sided
     found = []
     for value, scale in (one, other):
-        logs, below, above = density(float(scale), low - value, high - value)
-        logs[0] = math.log(math.exp(logs[0]) + below)
-        logs[-1] = math.log(math.exp(logs[-1]) + above)
+        logs, below, above = density(float(scale), points - value)
+        for end, beyond in ((0, below), (-1, above)):
+            if beyond > 0:  # what is too rare for a float is left out
+                logs[end] = np.logaddexp(logs[end], math.log(beyond))
         found.append(logs.tolist())
     return list(zip(*found, strict=True))
 
 
-def _two_sided(scale: float, first: int, last: int) -> tuple[Any, float, float]:
+def _two_sided(scale: float, off: Any) -> tuple[Any, float, float]:
     mass = math.log(math.tanh(1 / scale / 2))
-    logs = mass - np.abs(np.arange(first, last + 1)) / scale
+    first, last = int(off[0]), int(off[-1])
+    logs = mass - np.abs(off) / scale
     return logs, tail(Fraction(scale), 1 - first), tail(Fraction(scale), last + 1)
 
 
-def _waring(scale: float, first: int, last: int) -> tuple[Any, float, float]:
+def _waring(scale: float, off: Any) -> tuple[Any, float, float]:
     """1 / ((s + |z|)(s + |z| + 1)(s + |z| + 2)(s + |z| + 3)), and what lies beyond both ends."""
 
     def reach(k: int) -> float:  # sum of the weights from k on: they telescope
@@ -238,12 +249,68 @@ def _waring(scale: float, first: int, last: int) -> tuple[Any, float, float]:
         return -sum(np.log(scale + np.abs(z) + i) for i in range(4))
 
     total = 2 * reach(0) - math.exp(log_weight(0))
-    logs = log_weight(np.arange(first, last + 1)) - math.log(total)
+    first, last = int(off[0]), int(off[-1])
+    logs = log_weight(off) - math.log(total)
 
     def beyond(k: int) -> float:  # P(Z >= k)
         return reach(k) / total if k > 0 else 1 - reach(1 - k) / total
 
     return logs, beyond(1 - first), beyond(last + 1)
+
+
+def smooth_excess(
+    grid: tuple[int, int],
+    one: tuple[int, Fraction],
+    other: tuple[int, Fraction],
+    epsilon: float,
+) -> float:
+    """The delta that two-sided geometric noise needs beside epsilon, both ways."""
+    if grid[1] - grid[0] <= WIDE:
+        return excess(smooth("laplace", grid, one, other), epsilon)
+    return max(_wide_excess(grid, one, other, epsilon), _wide_excess(grid, other, one, epsilon))
+
+
+def _wide_excess(
+    grid: tuple[int, int], one: tuple[int, Fraction], other: tuple[int, Fraction], epsilon: float
+) -> float:
+    """The same one way: log p - log q - epsilon is linear between the ends and the values, so that
+    where it is above 0 is one stretch of each piece, and its sums are geometric."""
+    low, high = grid
+    ends = smooth("laplace", grid, one, other)
+    total = sum(max(0.0, math.exp(ends[k][0]) - math.exp(epsilon + ends[k][1])) for k in (0, -1))
+    cuts = sorted({low + 1, high, *(min(max(v, low + 1), high) for v, _ in (one, other))})
+    for first, after in pairwise(cuts):
+        edge = [_log_ratio(z, one, other) - epsilon for z in (first, after - 1)]
+        if max(edge) <= 0:
+            continue
+        slope = (edge[1] - edge[0]) / max(after - 1 - first, 1)
+        a, b = first, after - 1
+        if edge[0] <= 0:
+            a = max(a, math.floor(first - edge[0] / slope) + 1)
+        if edge[1] <= 0:
+            b = min(b, math.ceil(first - edge[0] / slope) - 1)
+        p, q = (_stretch(a, b, *side) for side in (one, other))
+        total += max(0.0, p - math.exp(epsilon) * q)
+    return total
+
+
+def _log_ratio(z: int, one: tuple[int, Fraction], other: tuple[int, Fraction]) -> float:
+    logs = [math.log(math.tanh(1 / float(s) / 2)) - abs(z - v) / float(s) for v, s in (one, other)]
+    return logs[0] - logs[1]
+
+
+def _stretch(a: int, b: int, value: int, scale: Fraction) -> float:
+    """The probability of a to b, all on one side of the value."""
+    if b < a:
+        return 0.0
+    near, far = sorted((abs(a - value), abs(b - value)))
+    rate = 1 / float(scale)
+    return (
+        math.tanh(rate / 2)
+        * math.exp(-rate * near)
+        * math.expm1(-rate * (far - near + 1))
+        / math.expm1(-rate)
+    )
 
 
 def excess(pairs: list[tuple[float, float]], epsilon: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+import random
 import tomllib
 from fractions import Fraction
 from pathlib import Path
@@ -127,3 +128,21 @@ def test_a_fault_lies_where_it_says() -> None:
         file = fault.path.partition(":")[0].replace(".", "/") + ".py"
         inside = file in files or any(file.startswith(f"{folder}/") for folder in folders)
         assert inside == (fault.side == "inside"), f"{fault.name}: {file}"
+
+
+@pytest.mark.parametrize("grid", [(0, 200), (-50, 400)])
+def test_wide_grids_are_judged_as_narrow_ones(grid, monkeypatch):
+    """The points that matter, and geometric sums, against every point of the grid."""
+    chance = random.Random(3)
+    for _ in range(300):
+        sides = [(chance.randint(*grid), Fraction(chance.randint(2, 300), 4)) for _ in range(2)]
+        epsilon = chance.choice([0.0, 0.1, 0.5, 2.0])
+        every = laws.smooth("waring", grid, *sides)
+        delta = laws.smooth_excess(grid, *sides, epsilon)
+        with monkeypatch.context() as patched:
+            patched.setattr(laws, "WIDE", 1)
+            few = laws.smooth("waring", grid, *sides)
+            wide = laws.smooth_excess(grid, *sides, epsilon)
+        far, near = (max(abs(x - y) for x, y in pairs) for pairs in (few, every))
+        assert far == pytest.approx(near, abs=1e-9)
+        assert wide == pytest.approx(delta, abs=1e-9)

@@ -12,7 +12,7 @@ from pyarrow import parquet
 from adomnia.audit.linkage.equivalence_classes import classes, codes
 from adomnia.audit.linkage.linkage import link_exactly
 from adomnia.audit.linkage.uniqueness import anonymity
-from adomnia.cli.census import census_rows
+from adomnia.cli.demo.census import census_rows
 from adomnia.present.drawing.plot import Plot, Series, draw
 from experiments.claim import Claim, Found, Scale, Table
 from experiments.data import find

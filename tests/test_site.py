@@ -122,7 +122,7 @@ def test_the_commands_are_all_there():
     page = command_page()
     for verb in ("ask", "plan", "release", "audit", "serve", "why"):
         assert f"## `adomnia {verb}`" in page
-    assert "`--epsilon" in page
+    assert "<code>--epsilon" in page
 
 
 def test_every_page_of_docs_has_its_place():

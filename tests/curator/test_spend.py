@@ -147,7 +147,7 @@ def test_the_budgets_are_those_of_the_policy_whatever_the_payer_says(
 ) -> None:
     database = town.open("epsilon = 1")
     endless = Budgets(Budget(Fraction(10**9)))
-    monkeypatch.setattr(Session, "budgets", property(lambda self: endless))
+    monkeypatch.setattr(Session, "_budgets", property(lambda self: endless))
     with pytest.raises(BudgetError):
         database.session().ask(COUNT, 2)
     assert kinds(database) == ["opened"]

@@ -37,6 +37,12 @@ def files(*endings: str) -> list[Path]:
     ]
 
 
+def printed(program: str) -> list[str]:
+    """The words that a program prints in a process of its own."""
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+
 def test_the_import_is_quick():
     """A person waits for it at every command: nothing slow is loaded, and it takes half a second
     of processor time; there is room for a machine thirty times as slow.
@@ -46,12 +52,9 @@ def test_the_import_is_quick():
         "slow = {'pandas', 'polars', 'scipy', 'rich', 'dp_accounting', 'mpmath', 'jinja2'}\n"
         "print(time.process_time(), *(slow & set(sys.modules)))"
     )
-    ran = [
-        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-        for _ in range(2)
-    ]
-    times = [float(run.stdout.split()[0]) for run in ran]
-    assert ran[0].stdout.split()[1:] == []
+    ran = [printed(program) for _ in range(2)]
+    times = [float(words[0]) for words in ran]
+    assert ran[0][1:] == []
     assert min(times) < 15
 
 
@@ -65,10 +68,7 @@ def test_a_question_loads_nothing_that_it_does_not_need():
         "print(*(name for name in sys.modules\n"
         "        if name in slow or name.startswith(tuple(f'adomnia.{one}' for one in others))))"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert ran.stdout.split() == []
+    assert printed(program) == []
 
 
 def test_garbage_is_left_alone_only_where_a_process_is_for_one_command():
@@ -84,10 +84,7 @@ def test_garbage_is_left_alone_only_where_a_process_is_for_one_command():
         "sys.argv = ['adomnia', 'why', 'gaussian']\n"
         "print(within, run())"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert ran.stdout.strip() == "(False, True) (True, True)"
+    assert " ".join(printed(program)) == "(False, True) (True, True)"
 
 
 def test_the_version_is_one():

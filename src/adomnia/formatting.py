@@ -60,14 +60,19 @@ def significant(given: float, figures: int = 4) -> str:
     mantissa, power = f"{given:.{figures - 1}e}".split("e")
     if -5 < int(power) < 7:
         return _bare(f"{given:,.{max(0, figures - 1 - int(power))}f}")
-    raised = f"10{str(int(power)).translate(_SUPERSCRIPT)}"
+    raised = _raised(power)
     return raised if _bare(mantissa) == "1" else f"{_bare(mantissa)} × {raised}"
 
 
 def _far(given: int) -> str:
     """A whole number that no float need hold, by its first digits and a power of ten."""
     mantissa, power = f"{Decimal(given):.3e}".split("e")
-    return f"{_bare(mantissa)} × 10{str(int(power)).translate(_SUPERSCRIPT)}"
+    return f"{_bare(mantissa)} × {_raised(power)}"
+
+
+def _raised(power: str) -> str:
+    """Ten to a power."""
+    return f"10{str(int(power)).translate(_SUPERSCRIPT)}"
 
 
 def _bare(text: str) -> str:

@@ -13,7 +13,7 @@ import adomnia
 from adomnia.curator.database import open_database
 from adomnia.errors import BudgetError, LedgerError, PolicyError
 from adomnia.policy.policy import read_policy
-from adomnia.review.questioner import counting, subset_counting
+from adomnia.review.questioner import Questioner, subset_counting
 from adomnia.review.rehearsal import SECRET, made_up, rehearsal
 
 POLICY = """[data]
@@ -44,7 +44,7 @@ def test_the_copy_begins_where_the_real_one_is_and_is_spent_alone(house):
     with open_database() as database:
         database.session().ask("SELECT COUNT(*) AS n FROM people", "1/4")
     with rehearsal(read_policy("adomnia.toml")) as copy:
-        ask = counting(copy, Fraction(1, 4))
+        ask = Questioner(copy.session(), Fraction(1, 4))
         assert copy.budget()["data"]["spent"] == "1/4"
         for age in range(3):
             ask(f"age = {age}")
@@ -57,10 +57,10 @@ def test_the_copy_begins_where_the_real_one_is_and_is_spent_alone(house):
 
 def test_who_wants_new_noise_is_told_when_there_is_none(house):
     with rehearsal(read_policy("adomnia.toml")) as copy:
-        same = counting(copy, Fraction(1, 4))
+        same = Questioner(copy.session(), Fraction(1, 4))
         assert same("age = 1") == same("age = 1")
         assert same.spent == Fraction(1, 4)  # the second was free
-        again = counting(copy, Fraction(1, 4), str)
+        again = Questioner(copy.session(), Fraction(1, 4), str)
         with pytest.raises(BudgetError, match="answered before"):
             again("age = 1")
         assert copy.budget()["data"]["spent"] == "1/4"
@@ -68,7 +68,7 @@ def test_who_wants_new_noise_is_told_when_there_is_none(house):
 
 def test_where_there_is_no_ledger_none_is_made(house):
     with rehearsal(read_policy("adomnia.toml")) as copy:
-        counting(copy, 1)("age = 1")
+        Questioner(copy.session(), 1)("age = 1")
     assert sorted(os.listdir(house)) == ["adomnia.toml", "people.csv"]
 
 
@@ -84,7 +84,7 @@ def test_the_real_one_is_spent_only_if_it_is_said(house):
 def test_a_draft_can_be_rehearsed_but_not_spent(house):
     Path("adomnia.toml").write_text(POLICY.replace("true", "false"))
     with rehearsal(read_policy("adomnia.toml")) as copy:
-        assert counting(copy, 1)("age >= 0") > 0
+        assert Questioner(copy.session(), 1)("age >= 0") > 0
     with pytest.raises(PolicyError):
         adomnia.open()
 
@@ -99,7 +99,7 @@ def test_subsets_of_people_are_counted(house):
     Path("adomnia.toml").write_text(POLICY.replace("epsilon = 1", "epsilon = 100000"))
     with rehearsal(read_policy("adomnia.toml")) as copy:
         people = [f"p{i}" for i in range(20)]
-        ask = subset_counting(counting(copy, 1000), "id", people, "age < 5")
+        ask = subset_counting(Questioner(copy.session(), 1000), "id", people, "age < 5")
         chosen = np.arange(20) % 2
         assert ask(chosen) == 4  # p1 and p3, p11 and p13
         assert ask(np.zeros(20, int)) == 0
@@ -111,7 +111,8 @@ def test_a_made_up_table_has_the_same_promise_and_a_whole_budget(house):
     bits = [1, 0, 1, 1]
     with made_up(read_policy("adomnia.toml"), bits) as database:
         assert database.budget()["data"]["remaining"] == "1"
-        ask = subset_counting(counting(database, Fraction(1, 2)), "person", range(4), SECRET)
+        asking = Questioner(database.session(), Fraction(1, 2))
+        ask = subset_counting(asking, "person", range(4), SECRET)
         answers = [ask(np.array([1, 1, 1, 0])), ask(np.array([0, 0, 0, 1]))]
         assert all(answer == int(answer) for answer in answers)
         with pytest.raises(BudgetError):

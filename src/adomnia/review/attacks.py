@@ -16,7 +16,7 @@ from adomnia.errors import QuestionError
 from adomnia.policy.policy import Policy
 from adomnia.privacy.loss import Amount, exact
 from adomnia.review.exact_columns import exact_counts, people_of
-from adomnia.review.questioner import Questioner, counting, limited, reworded, subset_counting
+from adomnia.review.questioner import Questioner, limited, reworded, subset_counting
 from adomnia.review.rehearsal import SECRET, made_up
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def attack_made_up(policy: Policy, sums: Sums) -> Finding:
     bits = [int(bit) for bit in secret]
     with made_up(policy, bits) as database:
         people = list(range(sums.people))
-        asking = counting(database, sums.epsilon)
+        asking = Questioner(database.session(), sums.epsilon)
         return _rebuilt(asking, subset_counting(asking, "person", people, SECRET), bits, sums)
 
 
@@ -115,7 +115,7 @@ def attack_sums(
             f"{name!r} names fewer than two people",
             "a column whose values are all different is needed: --people COL",
         )
-    asking = counting(database, sums.epsilon, analyst=analyst)
+    asking = Questioner(database.session(analyst), sums.epsilon)
     return _rebuilt(asking, subset_counting(asking, name, people, target), bits, sums)
 
 
@@ -161,7 +161,7 @@ def attack_averaging(  # noqa: PLR0913 (what may be said is said by name)
 
     exact_counts(database, [condition])  # wrong SQL is refused here, before it costs
     rewrite = None if same else reworded(database)
-    ask = limited(counting(database, epsilon, rewrite, analyst), time_limit)
+    ask = limited(Questioner(database.session(analyst), epsilon, rewrite), time_limit)
     planned = planned_repeats(epsilon, repeats)
     attack = Averaging(condition, float(exact(epsilon)), planned)
     return attack.run(CountOracle(ask if progress is None else _watched(ask, progress)))
@@ -205,7 +205,7 @@ def attack_tracker(  # noqa: PLR0913 (what may be said is said by name)
     from adomnia.audit.reconstruction.attacks import CountOracle, Tracker  # noqa: PLC0415 (slow)
 
     truth = exact_counts(database, [*targets, *trackers])[: len(targets)]
-    ask = limited(counting(database, epsilon, analyst=analyst), time_limit)
+    ask = limited(Questioner(database.session(analyst), epsilon), time_limit)
     return Tracker(tuple(targets), tuple(trackers), slack).run(CountOracle(ask), truth)
 
 

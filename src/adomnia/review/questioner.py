@@ -20,7 +20,7 @@ from adomnia.privacy.loss import Amount
 from adomnia.review.exact_columns import column_names
 from adomnia.schema.domain import Grid
 
-__all__ = ["Questioner", "counting", "limited", "reworded", "subset_counting"]
+__all__ = ["Questioner", "limited", "reworded", "subset_counting"]
 
 
 @dataclass
@@ -45,16 +45,6 @@ class Questioner:
             raise BudgetError("this was answered before", "in these or in other words")
         self.spent += answer.spent.get("epsilon", Fraction(0))
         return float(answer.rows[0][0])
-
-
-def counting(
-    database: PrivateDatabase,
-    epsilon: Amount,
-    rewrite: Callable[[str], str] | None = None,
-    analyst: str | None = None,
-) -> Questioner:
-    """Who asks this database, by the name of an analyst or as the curator."""
-    return Questioner(database.session(analyst), epsilon, rewrite)
 
 
 def subset_counting(

@@ -14,15 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adomnia.curator.ledger_view import record_budgets
 from adomnia.errors import BudgetError, LedgerError, QuestionError
 from adomnia.ledger.account import Account
-from adomnia.ledger.budgets import record_budgets
-from adomnia.ledger.entry import ROOT, Record, receipt
+from adomnia.ledger.entry import ROOT, Record, receipt, write_loss
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.reserve import Budgets, Reservation, answered, left, repeated, reserve
 from adomnia.ledger.stores.postgres_journal import PostgresJournal
 from adomnia.ledger.stores.sqlite_journal import SqliteJournal
-from adomnia.ledger.terms import write_loss
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import (
     Composed,

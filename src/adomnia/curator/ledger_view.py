@@ -1,10 +1,10 @@
-"""The ledger as it is read: what it says, read without opening the data or making a ledger."""
+"""The ledger of a policy: opened with its budgets on record, and read without opening the data."""
 
 from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,13 +12,11 @@ from urllib.parse import parse_qsl
 
 from adomnia.errors import PolicyError
 from adomnia.ledger.account import Account, PaidUse
-from adomnia.ledger.budgets import opening, record_budgets
-from adomnia.ledger.entry import Entry, receipt
+from adomnia.ledger.entry import Amounts, Entry, Record, read_loss, receipt, write_budget
 from adomnia.ledger.journal import Journal, Verification
 from adomnia.ledger.prior import Registered
 from adomnia.ledger.stores.postgres_address import LedgerAddress
 from adomnia.ledger.stores.sqlite_journal import SqliteJournal
-from adomnia.ledger.terms import read_loss
 from adomnia.policy.policy import Policy, line_of
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss
@@ -40,9 +38,11 @@ __all__ = [
     "list_entries",
     "open_journal",
     "open_ledger",
+    "opening",
     "outside_origins",
     "read_loss",
     "receipt",
+    "record_budgets",
     "released_tables",
     "spending",
     "state_of",
@@ -236,3 +236,37 @@ def _state(budget: Budget, total: Loss) -> dict[str, str]:
     if budget.delta is not None:
         state |= {"delta_spent": str(spent["delta"]), "delta_remaining": str(left["delta"])}
     return state
+
+
+# Budgets on record: what the policy allows is an entry whenever it was changed, with by whom.
+
+Budgets = Mapping[str | None, Budget]
+"""The budget of the data under None, and those of analysts under their names."""
+
+
+def opening(dataset: Mapping[str, str], budgets: Budgets, by: str) -> dict[str, Any]:
+    """What the first entry of a new ledger says: of which data it is, and what may be spent."""
+    listed = [[name, write_budget(budget)] for name, budget in budgets.items()]
+    return {"dataset": dict(dataset), "budgets": listed, "by": by}
+
+
+def record_budgets(journal: Journal, budgets: Budgets, by: str) -> int:
+    """Record every budget that is not what was last recorded; how many there were.
+
+    Nothing is written where nothing was changed, also where several open the policy at once.
+    """
+    new = {name: write_budget(budget) for name, budget in budgets.items()}
+    if journal.account().budgets == new:
+        return 0
+
+    def decide(account: Account) -> Sequence[Record]:
+        return list(_changes(account.budgets, new, by))
+
+    return len(journal.append(decide))
+
+
+def _changes(old: Mapping[str | None, Amounts], new: Mapping[str | None, Amounts], by: str) -> Any:
+    for name in dict.fromkeys((*old, *new)):
+        before, after = old.get(name), new.get(name)
+        if before != after:
+            yield Record("budget", {"name": name, "old": before, "new": after, "by": by})

@@ -12,8 +12,7 @@ from math import ceil
 from typing import Any
 
 from adomnia.errors import LedgerError
-from adomnia.ledger.entry import FORMAT, ROOT, Entry, Row, heads, short
-from adomnia.ledger.terms import Amounts, read_loss
+from adomnia.ledger.entry import FORMAT, ROOT, Amounts, Entry, Row, heads, read_loss, short
 from adomnia.privacy.loss import Loss
 
 __all__ = ["RELEASED", "Account", "PaidUse", "promise_kind"]

@@ -6,17 +6,22 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from functools import lru_cache
 from hashlib import sha256
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, Literal, get_args
 from uuid import uuid4
 
 from adomnia.errors import LedgerError
+from adomnia.privacy.composition import Budget
+from adomnia.privacy.loss import Loss
 
 __all__ = [
     "FORMAT",
     "KINDS",
     "ROOT",
+    "Amounts",
     "Entry",
     "EntryKind",
     "Record",
@@ -27,8 +32,11 @@ __all__ = [
     "opened",
     "parsed",
     "read_body",
+    "read_loss",
     "receipt",
     "short",
+    "write_budget",
+    "write_loss",
 ]
 
 EntryKind = Literal["opened", "reserved", "answered", "repeated", "prior", "budget"]
@@ -219,3 +227,32 @@ def _digest(
 
 def _sha(text: str) -> bytes:
     return sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+# Losses and budgets as the ledger writes them: names and exact fractions.
+
+Amounts = Mapping[str, str]
+"""Names of amounts and the amounts, for example {"epsilon": "1/10"}."""
+
+
+def write_loss(loss: Loss) -> dict[str, str]:
+    """A loss by its fields that are not zero."""
+    return {name: str(amount) for name, amount in vars(loss).items() if amount}
+
+
+def read_loss(written: Amounts) -> Loss:
+    """The loss in a record; equal ones are one object, because most uses cost what others did."""
+    return _read(tuple(written.items()))
+
+
+def write_budget(budget: Budget) -> dict[str, str]:
+    """A budget by its amounts."""
+    return {name: str(amount) for name, amount in vars(budget).items() if amount is not None}
+
+
+@lru_cache(maxsize=65536)
+def _read(written: tuple[tuple[str, str], ...]) -> Loss:
+    amounts = {name: Fraction(amount) for name, amount in written}
+    if min(amounts.values(), default=Fraction(0)) < 0:
+        raise ValueError("a loss is never below zero")
+    return Loss(**amounts)

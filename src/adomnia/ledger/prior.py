@@ -8,10 +8,9 @@ from typing import Any
 
 from adomnia.errors import BudgetError, MachineryError
 from adomnia.ledger.account import Account
-from adomnia.ledger.entry import Record
+from adomnia.ledger.entry import Record, write_loss
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.reserve import amounts
-from adomnia.ledger.terms import write_loss
 from adomnia.privacy import events
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss

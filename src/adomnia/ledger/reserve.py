@@ -10,10 +10,9 @@ from typing import Any
 
 from adomnia.errors import BudgetError, LedgerError, MachineryError, ReusedKeyError
 from adomnia.ledger.account import Account, PaidUse, promise_kind
-from adomnia.ledger.entry import Record, canonical, receipt
+from adomnia.ledger.entry import Record, canonical, receipt, write_loss
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.statement import kept, without_comments
-from adomnia.ledger.terms import write_loss
 from adomnia.privacy import events
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss

@@ -13,12 +13,10 @@ from adomnia.ledger.account import Account
 from adomnia.ledger.check import Check
 from adomnia.ledger.entry import Entry, Row
 from adomnia.ledger.stores import postgres_database
-from adomnia.ledger.stores.lock import Lock
 from adomnia.ledger.stores.postgres_address import LedgerAddress
 from adomnia.ledger.stores.postgres_connection import Interrupted, connect, failures
-from adomnia.ledger.stores.store import Mark, Since
-from adomnia.ledger.stores.stored_journal import Outcome, StoredJournal
-from adomnia.ledger.stores.writer import Pending
+from adomnia.ledger.stores.store import Lock, Mark, Since
+from adomnia.ledger.stores.stored_journal import Outcome, Pending, StoredJournal
 
 if TYPE_CHECKING:
     from psycopg import Connection

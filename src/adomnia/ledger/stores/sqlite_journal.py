@@ -13,8 +13,7 @@ from adomnia.ledger.check import Check
 from adomnia.ledger.entry import Entry, Row
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.stores import sqlite_file
-from adomnia.ledger.stores.lock import Lock, unusable
-from adomnia.ledger.stores.store import Mark, Since, only_head
+from adomnia.ledger.stores.store import Lock, Mark, Since, only_head, unusable
 from adomnia.ledger.stores.stored_journal import StoredJournal
 
 __all__ = ["SqliteJournal", "SqliteStore"]

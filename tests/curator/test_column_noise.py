@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from town import Town
 
-from adomnia.curator.answers.column_noise import ColumnNoise
+from adomnia.curator.answers.estimate import ColumnNoise
 
 
 def test_counts_sums_and_moments_say_their_noise(town: Town) -> None:

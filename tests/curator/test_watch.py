@@ -9,7 +9,7 @@ import pytest
 from town import Town
 
 from adomnia.curator.watch import Watch
-from adomnia.engines.sanitized_errors import quietly, unanswered
+from adomnia.engines.engine import quietly, unanswered
 from adomnia.errors import CancelledError, MachineryError
 
 COUNT = "SELECT COUNT(*) FROM people"

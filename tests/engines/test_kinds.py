@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adomnia.engines.duckdb.dialect import DUCKDB
-from adomnia.engines.sql.columns import Cleaned
+from adomnia.engines.sql.clean import Cleaned
 from adomnia.engines.sql.extent import extent_of
 from adomnia.engines.sql.translation import Texts
 from adomnia.errors import QuestionError

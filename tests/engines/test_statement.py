@@ -11,8 +11,8 @@ import pytest
 
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.engine import DuckDB
-from adomnia.engines.sql.columns import Cleaned
-from adomnia.engines.sql.sql_literals import literal
+from adomnia.engines.sql.clean import Cleaned
+from adomnia.engines.sql.dialect import literal
 from adomnia.engines.sql.statement import aggregates
 from adomnia.engines.sql.translation import Texts
 from adomnia.errors import QuestionError

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from adomnia.engines.cell_layout import places
+from adomnia.engines.sql.sql_engine import places
 from adomnia.queries.expression import Call, Expr
 from adomnia.queries.grouping import cell_count
 from adomnia.queries.measurement import width_of

@@ -409,7 +409,7 @@ def test_reading_other_columns_or_operations_is_refused(opened):
 
 def test_groups_of_one_cell_are_added_up():
     """The last of them would hide the others, and one row could make that last one."""
-    from adomnia.engines.cell_layout import lay_out, split
+    from adomnia.engines.sql.sql_engine import lay_out, split
 
     cell, values = np.array([1, 0, 1, -1]), np.array([5, 7, 9, 100])
     assert lay_out(cell, values, 3).tolist() == [7, 14, 0]

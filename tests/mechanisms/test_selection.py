@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 
 from adomnia.mechanisms.counts.selection import threshold
 from adomnia.mechanisms.noise import laplace
-from adomnia.mechanisms.noise.first_integer import first
+from adomnia.mechanisms.noise.exponential import first
 
 
 def shown(scale, count, tau):

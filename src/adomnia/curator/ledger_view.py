@@ -38,7 +38,6 @@ __all__ = [
     "list_entries",
     "open_journal",
     "open_ledger",
-    "opening",
     "outside_origins",
     "read_loss",
     "receipt",

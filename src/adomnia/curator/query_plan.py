@@ -9,8 +9,7 @@ from typing import Any
 
 from adomnia.curator.answers.answer import margin_unit
 from adomnia.curator.answers.answer_shape import describe
-from adomnia.curator.answers.column_noise import ColumnNoise, column_noise
-from adomnia.curator.answers.estimate import Estimate, Unit, estimates
+from adomnia.curator.answers.estimate import ColumnNoise, Estimate, Unit, column_noise, estimates
 from adomnia.curator.plan_view import plan_lines
 from adomnia.curator.planning.free_lunch_utility import worth_of
 from adomnia.curator.planning.plan import Plan

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from adomnia.curator.watch import Watch
-from adomnia.engines.sanitized_errors import quietly
+from adomnia.engines.engine import quietly
 from adomnia.errors import MachineryError, ReusedKeyError
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.reserve import Budgets, Granted, Reservation, answered, least, reserve

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from adomnia.engines.sanitized_errors import quietly
+from adomnia.engines.engine import quietly
 from adomnia.errors import PolicyError
 from adomnia.limits import MAX_NODES
 from adomnia.schema.domain import Value

@@ -6,20 +6,21 @@ in `tests/laws/test_engine.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
 from adomnia.engines.contingency import Axes, Contingency
+from adomnia.errors import AdomniaError, MachineryError
 from adomnia.privacy.contribution import Contribution, Ranked
 from adomnia.queries.expression import Expr
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
-__all__ = ["Cells", "Engine", "Histogram", "Keyed", "Request"]
+__all__ = ["ADDRESS", "Cells", "Engine", "Histogram", "Keyed", "Request", "quietly", "unanswered"]
 
 Cells = Sealed[NDArray[Any]]
 """Whole numbers, one row per cell and one column per component."""
@@ -107,3 +108,34 @@ class Engine(Protocol):
     def close(self) -> None:
         """Let go of the source."""
         ...
+
+
+# Quiet failure: the messages of readers and engines can quote data, so they never leave.
+
+ADDRESS = frozenset("=&;#@")
+"""Signs that no name has, but what stands beside one in an address that is badly written: what
+has one of them may hold a password, and is not shown."""
+
+T = TypeVar("T")
+
+
+def quietly(work: Callable[[], T], failure: Callable[[str], AdomniaError]) -> T:
+    """What `work` gives. What it fails with becomes a `failure`, told only the error's kind.
+
+    The failure is raised after the error has been let go, so that it is not its context either.
+    """
+    try:
+        return work()
+    except AdomniaError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+    raise failure(kind)
+
+
+def unanswered(kind: str) -> AdomniaError:
+    """The failure of a question."""
+    return MachineryError(
+        "the question could not be computed",
+        f"the engine gave up ({kind}); see the policy's [data]",
+    )

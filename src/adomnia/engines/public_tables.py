@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from adomnia.engines.sql.sql_literals import literal
+from adomnia.engines.sql.dialect import literal
 from adomnia.errors import PolicyError
 
 __all__ = ["read_rows"]

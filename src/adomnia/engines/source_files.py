@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
-from adomnia.engines.sanitized_errors import ADDRESS, quietly
+from adomnia.engines.engine import ADDRESS, quietly
 from adomnia.errors import MachineryError, PolicyError
 
 __all__ = ["Source", "find", "holds", "partitions", "state", "unreadable", "version"]

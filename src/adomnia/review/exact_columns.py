@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from adomnia.audit.files import CodedColumns
 from adomnia.curator.database import PrivateDatabase
 from adomnia.engines.exact import ExactView, exact_view
-from adomnia.engines.sql.sql_literals import quoted
+from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import QuestionError
 from adomnia.policy.axis_values import axis_values
 from adomnia.queries.expression import Column, Expr

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from adomnia.curator.database import PrivateDatabase
 from adomnia.curator.session import Session
-from adomnia.engines.sql.sql_literals import literal, quoted
+from adomnia.engines.sql.dialect import literal, quoted
 from adomnia.errors import BudgetError
 from adomnia.privacy.loss import Amount
 from adomnia.review.exact_columns import column_names

@@ -19,8 +19,7 @@ from adomnia.curator.answers.answer_view import (
     fit_for_frames,
     margin_columns,
 )
-from adomnia.curator.answers.column_noise import ColumnNoise, column_noise
-from adomnia.curator.answers.estimate import Estimate, Unit, estimates
+from adomnia.curator.answers.estimate import ColumnNoise, Estimate, Unit, column_noise, estimates
 from adomnia.curator.planning.plan import Plan
 from adomnia.errors import MachineryError
 from adomnia.mechanisms.noisy_values import Measured, Noisy

@@ -23,7 +23,7 @@ from uuid import uuid4
 import duckdb
 
 from adomnia.engines.source_files import Source, state
-from adomnia.engines.sql.sql_literals import literal
+from adomnia.engines.sql.dialect import literal
 from adomnia.errors import MachineryError
 
 __all__ = ["ROWS", "Computed", "Copies", "Parts", "Rows", "SourcePart", "Tell"]

@@ -28,7 +28,7 @@ from adomnia.engines.duckdb.copies import Parts, Rows, SourcePart
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.source_files import partitions
 from adomnia.engines.sql.clean import known
-from adomnia.engines.sql.sql_literals import quoted
+from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Categories, Dates, Domain, Grid
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adomnia.engines.duckdb.values import total
-from adomnia.engines.sql.dialect import Dialect, Pairs
-from adomnia.engines.sql.sql_literals import literal
+from adomnia.engines.sql.dialect import Dialect, Pairs, literal
 from adomnia.engines.sql.text_formats import DAY, ENDLESS, FAR, NUMBER, SPACES
 from adomnia.errors import PolicyError
 from adomnia.queries.ranges import Day, Number, Range, Text, Truth

@@ -23,14 +23,13 @@ from adomnia.engines.contingency import Axes, Contingency
 from adomnia.engines.cubes import Counts, Subset, Tables, count, cubes_for, passes, sum_down
 from adomnia.engines.duckdb.copies import ROWS, Computed, Copies, Parts, Tell
 from adomnia.engines.duckdb.dialect import DUCKDB
-from adomnia.engines.engine import Request
+from adomnia.engines.engine import Request, quietly, unanswered
 from adomnia.engines.exact import Survey
 from adomnia.engines.interrupts import interruptible
-from adomnia.engines.sanitized_errors import quietly, unanswered
 from adomnia.engines.source_files import Source, find, unreadable, version
 from adomnia.engines.sql.clean import clean
+from adomnia.engines.sql.dialect import literal, quoted
 from adomnia.engines.sql.sql_engine import SqlEngine
-from adomnia.engines.sql.sql_literals import literal, quoted
 from adomnia.engines.sql.statement import DATA, numbering
 from adomnia.errors import AdomniaError, PolicyError
 from adomnia.queries.expression import Expr

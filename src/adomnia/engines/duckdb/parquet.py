@@ -24,7 +24,7 @@ from adomnia.engines.duckdb.decoding import INTERVAL, UUID, decoded
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.source_files import partitions
 from adomnia.engines.sql.clean import clean
-from adomnia.engines.sql.sql_literals import quoted
+from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Domain, Grid, Open
 

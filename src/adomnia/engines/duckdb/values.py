@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 from duckdb import sqltype
 
-from adomnia.engines.sql.sql_literals import literal, quoted
+from adomnia.engines.sql.dialect import literal, quoted
 
 __all__ = ["FAR", "total"]
 

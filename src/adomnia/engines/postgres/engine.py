@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.engines.engine import quietly, unanswered
 from adomnia.engines.exact import Survey
 from adomnia.engines.interrupts import interruptible
 from adomnia.engines.postgres.connections import reading_pool
 from adomnia.engines.postgres.dialect import PostgresDialect
-from adomnia.engines.sanitized_errors import quietly, unanswered
 from adomnia.engines.sql.clean import clean
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.sql_engine import SqlEngine

@@ -10,8 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from adomnia.engines.sql.dialect import Dialect, Pairs
-from adomnia.engines.sql.sql_literals import literal, whole_text
+from adomnia.engines.sql.dialect import Dialect, Pairs, literal, whole_text
 from adomnia.engines.sql.text_formats import DAY, FAR, MANTISSA, NUMBER, SPACES, ZERO, truth_of
 from adomnia.queries.operations import like_regex
 from adomnia.queries.ranges import Day, Number, Range, Text, Truth

@@ -18,9 +18,9 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.engines.engine import quietly, unanswered
 from adomnia.engines.exact import Survey
 from adomnia.engines.interrupts import interruptible
-from adomnia.engines.sanitized_errors import quietly, unanswered
 from adomnia.engines.spark.dialect import SPARK
 from adomnia.engines.spark.tables import relation
 from adomnia.engines.sql.clean import clean

@@ -15,7 +15,7 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from adomnia.engines.sanitized_errors import ADDRESS, quietly
+from adomnia.engines.engine import ADDRESS, quietly
 from adomnia.errors import AdomniaError, MachineryError, PolicyError
 
 if TYPE_CHECKING:

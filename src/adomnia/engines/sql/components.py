@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.engines.sql.columns import Cleaned
+from adomnia.engines.sql.clean import Cleaned
 from adomnia.engines.sql.translation import Texts
 from adomnia.privacy.contribution import (
     Bernstein,

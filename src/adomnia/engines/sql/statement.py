@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from adomnia.engines.engine import Request
-from adomnia.engines.sql.columns import Cleaned
+from adomnia.engines.sql.clean import Cleaned
 from adomnia.engines.sql.components import Aggregate, aggregates_of
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.translation import Texts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adomnia.engines.sql.sql_literals import literal
+from adomnia.engines.sql.dialect import literal
 
 __all__ = ["DAY", "ENDLESS", "FAR", "MANTISSA", "NUMBER", "PLAIN", "SPACES", "ZERO", "truth_of"]
 

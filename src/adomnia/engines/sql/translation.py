@@ -14,8 +14,16 @@ from typing import Any, Protocol
 
 from adomnia.engines.sql.clean import clamped
 from adomnia.engines.sql.dialect import Dialect
-from adomnia.engines.sql.extent import Extent, extent_of, fits, of_constant
-from adomnia.engines.sql.kinds import Kind, foreign, kind_of, of_value
+from adomnia.engines.sql.extent import (
+    Extent,
+    Kind,
+    extent_of,
+    fits,
+    foreign,
+    kind_of,
+    of_constant,
+    of_value,
+)
 from adomnia.queries.expression import Call, Column, Constant, Expr
 from adomnia.queries.operations import LIMIT, OPERATIONS
 from adomnia.queries.ranges import Number, Text

@@ -18,7 +18,7 @@ from adomnia.ledger.entry import KINDS, ROOT, Entry, Row, chained, parsed, recei
 from adomnia.ledger.journal import Decide, Verification
 from adomnia.ledger.stores.store import Mark, Store
 
-__all__ = ["LONGEST", "Outcome", "Pending", "StoredJournal", "Writer"]
+__all__ = ["Outcome", "Pending", "StoredJournal"]
 
 # The writer: one thread that commits everything that waits as one batch.
 #

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from adomnia.mechanisms.noise.exponential import enclose
-from adomnia.mechanisms.noise.first_integer import first
+from adomnia.mechanisms.noise.exponential import enclose, first
 
 __all__ = ["threshold"]
 

@@ -15,8 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from adomnia.mechanisms.noise import laplace
-from adomnia.mechanisms.noise.exponential import choose
-from adomnia.mechanisms.noise.first_integer import first
+from adomnia.mechanisms.noise.exponential import choose, first
 from adomnia.mechanisms.randomness import Bits
 
 __all__ = ["Ladder", "Rung", "draw", "height"]

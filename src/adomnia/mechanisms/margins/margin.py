@@ -13,8 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.mechanisms.noise.exponential import enclose
-from adomnia.mechanisms.noise.first_integer import first
+from adomnia.mechanisms.noise.exponential import enclose, first
 from adomnia.mechanisms.noise.gaussian import mass
 
 __all__ = ["WORK", "MarginUnit", "Noise", "margin"]

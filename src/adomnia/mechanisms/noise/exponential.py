@@ -6,6 +6,7 @@ Floats serve as a filter only; `exponential.md` proves that it decides as exact 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from adomnia.mechanisms.randomness import GUARD, SYSTEM, Bits, Interval, resolve
 
-__all__ = ["choose", "coin", "enclose", "exponentials", "under"]
+__all__ = ["choose", "coin", "enclose", "exponentials", "first", "under"]
 
 CHUNK = 8192
 CLAMP = 700.0
@@ -167,3 +168,21 @@ def exponentials(gaps: NDArray[Any], eta: Fraction) -> NDArray[np.float64]:
         value += coefficient
     powers = (1023 - halvings.astype(np.int64)) << 52
     return value * powers.view(np.float64)
+
+
+# The first integer for which something holds, found by doubling and halving.
+
+
+def first(holds: Callable[[int], bool], least: int, guess: int) -> int:
+    """The smallest integer >= least where `holds` turns true (it stays true from there on)."""
+    low, high, step = least - 1, max(least, guess), 1
+    while not holds(high):
+        low, high, step = high, high + step, 2 * step
+    step = 1
+    while high - low > 1:
+        middle = max((low + high) // 2, high - step)
+        if holds(middle):
+            high, step = middle, 2 * step
+        else:
+            low = middle
+    return high

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from adomnia.mechanisms.noise.first_integer import first
+from adomnia.mechanisms.noise.exponential import first
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 
 __all__ = ["TAIL", "draw", "margin", "mean_size", "probability", "tail"]

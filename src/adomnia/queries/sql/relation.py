@@ -12,19 +12,20 @@ from sqlglot import exp
 
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Column, Constant, Expr
-from adomnia.queries.operations import call
+from adomnia.queries.operations import call, constant
 from adomnia.queries.question import Refusal
 from adomnia.queries.ranges import Day, Text, Truth, from_domain
-from adomnia.queries.sql.binder import Binder
+from adomnia.queries.sql.binder import Binder, Handler, literal_number
+from adomnia.queries.sql.conditions import CONDITIONS
 from adomnia.queries.sql.never import never_true
+from adomnia.queries.sql.numbers import NUMBERS
 from adomnia.queries.sql.parse import refuse
-from adomnia.queries.sql.rows import row_binder
-from adomnia.queries.sql.scope import Relation, match
-from adomnia.queries.sql.values import mapped
+from adomnia.queries.sql.scope import Relation, look_up, match
+from adomnia.queries.sql.values import VALUES, mapped
 from adomnia.schema.domain import Open
 from adomnia.schema.table import PublicTable, Table
 
-__all__ = ["StatementContext", "bind_from", "conjoin"]
+__all__ = ["StatementContext", "bind_from", "conjoin", "row_binder"]
 
 
 @dataclass(frozen=True)
@@ -267,3 +268,30 @@ def _day(value: Any) -> date | None:
 def _plain(value: Any) -> Any:
     whole = isinstance(value, int | bool) or value is None
     return value if whole else str(value)
+
+
+# Row expressions: all that may be computed in a row, and the binder that knows it.
+
+
+def row_binder(sql: str, relation: Relation) -> Binder:
+    """The binder of expressions over the rows of a relation."""
+    return Binder(sql, relation, HANDLERS)
+
+
+def _literal(binder: Binder, node: exp.Literal) -> Expr:
+    if node.is_string:
+        return constant(str(node.this))
+    return literal_number(binder, node, str(node.this))
+
+
+HANDLERS: Mapping[type[exp.Expression], Handler] = {
+    exp.Column: lambda binder, node: look_up(binder.sql, node, binder.relation),
+    exp.Paren: lambda binder, node: binder.row(node.this),
+    exp.Literal: _literal,
+    exp.Boolean: lambda binder, node: constant(bool(node.this)),
+    exp.Null: lambda binder, node: constant(None),
+    **NUMBERS,
+    **CONDITIONS,
+    **VALUES,
+}
+"""What binds each kind of syntax; anything else is refused."""

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from adomnia.curator.access import Watch
     from adomnia.curator.answers.answer import Answer
     from adomnia.curator.answers.answer_shape import Described
     from adomnia.curator.determined_cells import DeterminedCells
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from adomnia.curator.releases.release import Release, ReleasePlan
     from adomnia.curator.selections import Above, Chosen
     from adomnia.curator.session import Session
-    from adomnia.curator.watch import Watch
     from adomnia.errors import (
         AdomniaError,
         BudgetError,
@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from adomnia.schema.table import Table
 
 _MEMBERS = {
+    "curator.access": "Watch",
     "curator.answers.answer": "Answer",
     "curator.answers.answer_shape": "Described",
     "curator.determined_cells": "DeterminedCells",
@@ -89,7 +90,6 @@ _MEMBERS = {
     "curator.releases.release": "Release ReleasePlan",
     "curator.selections": "Above Chosen",
     "curator.session": "Session",
-    "curator.watch": "Watch",
     "errors": "AdomniaError BudgetError CancelledError CheckError LedgerError MachineryError "
     "NotAllowedError PolicyError QuestionError ReusedKeyError",
     "federation.joint_session": "open_holders",

@@ -12,7 +12,7 @@ from town import Town, policy_text
 
 import adomnia
 from adomnia.curator import selections
-from adomnia.curator.watch import Watch
+from adomnia.curator.access import Watch
 from adomnia.errors import BudgetError, CancelledError, QuestionError
 from adomnia.mechanisms.choices.noisy_max import noisy_max_gap
 from adomnia.privacy import events

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from town import Town
 
-from adomnia.curator.watch import Watch
+from adomnia.curator.access import Watch
 from adomnia.engines.engine import quietly, unanswered
 from adomnia.errors import CancelledError, MachineryError
 

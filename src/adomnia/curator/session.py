@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.access import Error, confidence_of, error_of
+from adomnia.curator.access import Error, Watch, confidence_of, error_of
 from adomnia.curator.answers.answer import Answer, AnswerTable, tabulate
 from adomnia.curator.answers.answer_shape import Described, describe, without_data
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
@@ -16,7 +16,6 @@ from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
 from adomnia.curator.query_plan import QueryPlan, plan_free_query, plan_query, search
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
-from adomnia.curator.watch import Watch
 from adomnia.errors import QuestionError
 from adomnia.ledger.reserve import Budgets, Granted, least, left, repeated
 from adomnia.mechanisms.noisy_values import Measured

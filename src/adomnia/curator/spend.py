@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
-from adomnia.curator.watch import Watch
+from adomnia.curator.access import Watch
 from adomnia.engines.engine import quietly
 from adomnia.errors import MachineryError, ReusedKeyError
 from adomnia.ledger.journal import Journal

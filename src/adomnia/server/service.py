@@ -15,10 +15,10 @@ from threading import BoundedSemaphore
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
+from adomnia.curator.access import Watch
 from adomnia.curator.answers.answer import Answer
 from adomnia.curator.database import PrivateDatabase
 from adomnia.curator.session import Session
-from adomnia.curator.watch import Watch
 from adomnia.errors import MachineryError
 from adomnia.limits import MAX_WAITING_QUESTIONS
 from adomnia.server.accounts import Accounts, Person, UnauthenticatedError

@@ -15,10 +15,10 @@ from adomnia.queries.post import known_beforehand
 from adomnia.queries.question import Output, Question, Refusal, Sort
 from adomnia.queries.ranges import count_cells
 from adomnia.queries.sql.aggregates import is_aggregate
+from adomnia.queries.sql.binder import Relation
 from adomnia.queries.sql.never import unlisted
 from adomnia.queries.sql.parse import check, parse, refuse
 from adomnia.queries.sql.relation import StatementContext, bind_from, row_binder
-from adomnia.queries.sql.scope import Relation
 from adomnia.queries.sql.select_list import Made, bind_post, name_of
 from adomnia.schema.table import Table
 

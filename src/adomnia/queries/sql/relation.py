@@ -15,12 +15,11 @@ from adomnia.queries.expression import Column, Constant, Expr
 from adomnia.queries.operations import call, constant
 from adomnia.queries.question import Refusal
 from adomnia.queries.ranges import Day, Text, Truth, from_domain
-from adomnia.queries.sql.binder import Binder, Handler, literal_number
+from adomnia.queries.sql.binder import Binder, Handler, Relation, literal_number, look_up, match
 from adomnia.queries.sql.conditions import CONDITIONS
 from adomnia.queries.sql.never import never_true
 from adomnia.queries.sql.numbers import NUMBERS
 from adomnia.queries.sql.parse import refuse
-from adomnia.queries.sql.scope import Relation, look_up, match
 from adomnia.queries.sql.values import VALUES, mapped
 from adomnia.schema.domain import Open
 from adomnia.schema.table import PublicTable, Table

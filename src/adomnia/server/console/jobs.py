@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.watch import Watch
+from adomnia.curator.access import Watch
 from adomnia.errors import AdomniaError, MachineryError
 from adomnia.server.service import BusyError
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
+from adomnia.curator.access import Watch
 from adomnia.curator.answers.answer import Answer
-from adomnia.curator.watch import Watch
 from adomnia.server.accounts import Person
 from adomnia.server.http.error_responses import json_bytes, shape
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
+from adomnia.curator.access import Watch
 from adomnia.curator.answers.answer import Answer
-from adomnia.curator.watch import Watch
 from adomnia.server.http.error_responses import MissingError, as_json
 from adomnia.server.http.events import RunningQuestions, event_stream
 from adomnia.server.http.request_context import RequestContext

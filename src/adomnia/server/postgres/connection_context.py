@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
-from adomnia.curator.watch import Watch
+from adomnia.curator.access import Watch
 from adomnia.server.accounts import Person
 from adomnia.server.service import Service
 from adomnia.wire.catalogue.catalogue import Catalogue

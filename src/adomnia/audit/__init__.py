@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from adomnia.audit.disclosure.disclosure_report import DisclosureReport, DisclosureTerms
     from adomnia.audit.exact_releases.attacks import ExactReleases, PriorLeak, System
     from adomnia.audit.exact_releases.prior_leak import chain_leak, prior_leak
-    from adomnia.audit.finding import Finding, Rate
-    from adomnia.audit.interval import wilson
+    from adomnia.audit.finding import Finding, Rate, wilson
     from adomnia.audit.linkage.attacks import (
         Intersection,
         Linkage,
@@ -86,8 +85,7 @@ _MEMBERS = {
     "disclosure.disclosure_report": "DisclosureReport DisclosureTerms",
     "exact_releases.attacks": "ExactReleases PriorLeak System",
     "exact_releases.prior_leak": "chain_leak prior_leak",
-    "finding": "Finding Rate",
-    "interval": "wilson",
+    "finding": "Finding Rate wilson",
     "linkage.attacks": "Intersection Linkage RatingsAttack TwoFiles Uniqueness",
     "linkage.equivalence_classes": "PublishedFile",
     "linkage.intersection": "intersection",

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from adomnia.audit.exact_releases.rebuild import along, parts, rebuild
-from adomnia.audit.interval import wilson
+from adomnia.audit.finding import wilson
 from adomnia.priors.solver.lattice.kernel import sparse_kernel as kernel
 
 

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.audit.exact_releases.rebuild import CellComponent, along, parts, rebuild
-from adomnia.audit.finding import Finding, Rate
-from adomnia.audit.interval import wilson
+from adomnia.audit.finding import Finding, Rate, wilson
 from adomnia.priors.solver.effort import STEPS, Effort
 from adomnia.priors.solver.errors import Contradiction, TooLarge
 from adomnia.priors.solver.lattice.kernel import sparse_kernel

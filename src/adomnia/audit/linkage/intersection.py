@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adomnia.audit.finding import Finding
-from adomnia.audit.interval import wilson
+from adomnia.audit.finding import Finding, wilson
 from adomnia.audit.linkage.equivalence_classes import PublishedFile, arrow, cells, classes, meet
 from adomnia.audit.linkage.uniqueness import anonymity, m_invariance
 from adomnia.errors import QuestionError

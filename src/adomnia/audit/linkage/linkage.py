@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adomnia.audit.finding import Finding
-from adomnia.audit.interval import wilson
+from adomnia.audit.finding import Finding, wilson
 from adomnia.audit.linkage.equivalence_classes import Columns, classes, column_names, rows
 from adomnia.audit.linkage.fellegi_sunter import (
     Comparison,

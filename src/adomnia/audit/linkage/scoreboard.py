@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from adomnia.audit.finding import Finding
-from adomnia.audit.interval import wilson
+from adomnia.audit.finding import Finding, wilson
 from adomnia.errors import QuestionError
 
 __all__ = ["Hunt", "KnownItems", "Ratings", "Scoring", "scoreboard", "scoreboard_curve", "scores"]

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from adomnia.audit.finding import Finding
-from adomnia.audit.interval import wilson
+from adomnia.audit.finding import Finding, wilson
 from adomnia.audit.networks.pattern import AdjacencyLists, Nodes, Pattern, find
 from adomnia.errors import QuestionError
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from adomnia.audit.correlation.correlation import KIFER, family_success
-from adomnia.audit.finding import Finding, Rate
-from adomnia.audit.interval import wilson
+from adomnia.audit.finding import Finding, Rate, wilson
 from adomnia.errors import BudgetError
 
 __all__ = ["averaging", "family", "repeats_needed"]

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
-from adomnia.audit.finding import Finding, Rate
-from adomnia.audit.interval import wilson
+from adomnia.audit.finding import Finding, Rate, wilson
 from adomnia.audit.reconstruction.microdata import PAPER, REMEDY, SHOWN, shown
 from adomnia.audit.reconstruction.published_statistics import CellLayout
 from adomnia.errors import QuestionError

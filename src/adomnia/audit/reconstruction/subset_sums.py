@@ -15,8 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.audit.finding import Finding, Rate
-from adomnia.audit.interval import wilson
+from adomnia.audit.finding import Finding, Rate, wilson
 from adomnia.audit.reconstruction.least_absolute import Closest, least_absolute
 from adomnia.errors import QuestionError
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from adomnia.audit.finding import Finding, Rate
-from adomnia.audit.interval import wilson
+from adomnia.audit.finding import Finding, Rate, wilson
 from adomnia.errors import BudgetError, NotAllowedError, QuestionError
 
 __all__ = ["differencing", "tracker"]

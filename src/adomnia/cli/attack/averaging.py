@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from adomnia.cli import findings, options
-from adomnia.present import terminal
+from adomnia.cli import options
+from adomnia.cli.attack import asked
+from adomnia.present import findings, terminal
 from adomnia.review.attacks import MOST_REPEATS, attack_averaging, planned_repeats
 
 __all__ = ["averaging"]
@@ -18,7 +19,7 @@ __all__ = ["averaging"]
 @click.option("--repeats", type=click.IntRange(1, MOST_REPEATS), metavar="N",
               help="How often; as often as the noise needs.")  # fmt: skip
 @click.option("--same", is_flag=True, help="In the same words each time.")
-@findings.asking
+@asked.asking
 def averaging(condition: str, repeats: int | None, same: bool, form: str, **how: Any) -> None:
     """Ask one count until the budget ends and round the mean, on a copy of the ledger.
 
@@ -32,7 +33,7 @@ def averaging(condition: str, repeats: int | None, same: bool, form: str, **how:
     price = options.amount(how["epsilon"])
     planned = planned_repeats(price, repeats)
     with (
-        findings.attacked(how["policy"], how["spend"]) as database,
+        asked.attacked(how["policy"], how["spend"]) as database,
         terminal.progress("asking", planned) as bar,
     ):
         found = attack_averaging(

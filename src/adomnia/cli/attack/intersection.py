@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from adomnia.audit.files import read_columns
-from adomnia.cli import findings, options
+from adomnia.cli import options
 from adomnia.errors import QuestionError
-from adomnia.present import terminal
+from adomnia.present import findings, terminal
 
 __all__ = ["intersection"]
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adomnia import formatting
-from adomnia.cli import findings, options
+from adomnia.cli import options
 from adomnia.curator.database import open_database
 from adomnia.errors import QuestionError
-from adomnia.present import terminal
+from adomnia.present import findings, terminal
 from adomnia.review.attacks import attack_prior
 
 if TYPE_CHECKING:

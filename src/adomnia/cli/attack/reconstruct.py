@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adomnia import formatting
-from adomnia.cli import findings, options
+from adomnia.cli import options
+from adomnia.cli.attack import asked
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import read_policy
-from adomnia.present import terminal
+from adomnia.present import findings, terminal
 from adomnia.review.attacks import MOST_PEOPLE, PEOPLE, Sums, attack_made_up, attack_sums
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _asked(told: dict[str, Any]) -> Finding:
     people, price = told["people"] or PEOPLE, options.amount(told["epsilon"])
     sums = Sums(price, people, told["questions"], told["seed"], told["time_limit"])
     if told["target"] is not None:
-        with findings.attacked(told["policy"], told["spend"]) as database:
+        with asked.attacked(told["policy"], told["spend"]) as database:
             return attack_sums(database, sums, told["target"], told["column"], told["analyst"])
     if told["column"] or told["spend"] or told["analyst"]:
         raise QuestionError(

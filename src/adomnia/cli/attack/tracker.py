@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
-from adomnia.cli import findings, options
+from adomnia.cli import options
+from adomnia.cli.attack import asked
+from adomnia.present import findings
 from adomnia.review.attacks import attack_tracker
 
 __all__ = ["tracker"]
@@ -19,7 +21,7 @@ __all__ = ["tracker"]
               help="What about half of all people fulfil; repeatable.")  # fmt: skip
 @click.option("--slack", type=click.IntRange(0), default=0, show_default=True, metavar="N",
               help="How far an answer is taken to be off at most.")  # fmt: skip
-@findings.asking
+@asked.asking
 def tracker(targets: tuple[str, ...], trackers: tuple[str, ...], form: str, **how: Any) -> None:
     """Count people through sets that hold many others, on a copy of the ledger.
 
@@ -30,7 +32,7 @@ def tracker(targets: tuple[str, ...], trackers: tuple[str, ...], form: str, **ho
       adomnia attack tracker --target "age = 90" --tracker "sex = 'F'" --epsilon 0.1
     """
     price = options.amount(how["epsilon"])
-    with findings.attacked(how["policy"], how["spend"]) as database:
+    with asked.attacked(how["policy"], how["spend"]) as database:
         found = attack_tracker(
             database,
             targets,

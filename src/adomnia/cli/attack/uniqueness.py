@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from adomnia.audit.files import read_columns
-from adomnia.cli import findings, options
-from adomnia.present import terminal
+from adomnia.cli import options
+from adomnia.present import findings, terminal
 
 __all__ = ["uniqueness"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from adomnia.cli import findings, options
-from adomnia.present import terminal
+from adomnia.cli import options
+from adomnia.present import findings, terminal
 
 __all__ = ["claim"]
 

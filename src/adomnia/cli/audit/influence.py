@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adomnia.cli import findings, options
+from adomnia.cli import options
 from adomnia.errors import QuestionError
-from adomnia.present import terminal
+from adomnia.present import findings, terminal
 
 if TYPE_CHECKING:
     from adomnia.audit.networks.growth.models import GrowthName

@@ -8,7 +8,7 @@ from math import comb
 from typing import Any
 
 from adomnia.curator.planning.plan import Plan
-from adomnia.curator.sealed_reads import read_sealed
+from adomnia.curator.table_backend import read_sealed
 from adomnia.engines.engine import Request
 from adomnia.mechanisms.noisy_values import Measured
 from adomnia.privacy.contribution import Contribution, Ranked, Setting

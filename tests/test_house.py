@@ -196,7 +196,7 @@ READING = {
     "unseal",
 }  # fmt: skip
 """Calls by which exact values are read of an engine, or opened."""
-READERS = ("engines/", "mechanisms/", "curator/sealed_reads.py", "curator/table_backend.py")
+READERS = ("engines/", "mechanisms/", "curator/table_backend.py")
 AUDITOR = ("curator/confirmation.py",)
 """Who compares sealed values with released ones, for the curator's own eyes."""
 

@@ -19,9 +19,8 @@ import pytest
 
 from adomnia.curator.planning.mechanism_choice import QuantileContext
 from adomnia.curator.planning.plan import LossRequest, make_plan
-from adomnia.curator.sealed_reads import read_sealed
 from adomnia.curator.sources import engine_of
-from adomnia.curator.table_backend import _table
+from adomnia.curator.table_backend import _table, read_sealed
 from adomnia.mechanisms import measurement_mechanisms
 from adomnia.mechanisms.unseal import unseal
 from adomnia.policy.policy import read_policy

@@ -9,7 +9,7 @@ import pytest
 from small_table import listed, number, opened
 
 import adomnia
-from adomnia.mining.parts.shrinkage import onto_simplex, shrunk
+from adomnia.mining.parts.moments import onto_simplex, shrunk
 from adomnia.mining.parts.statements import (
     bounds_of,
     decimal,

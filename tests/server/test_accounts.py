@@ -20,7 +20,7 @@ from adomnia.server import credential_cache
 from adomnia.server.account_store import open_store
 from adomnia.server.accounts import Accounts, Person, ScramVerifier
 from adomnia.server.credential_cache import CredentialCache
-from adomnia.wire.protocol.scram_verifier import fake_verifier, make_verifier
+from adomnia.wire.protocol.scram import fake_verifier, make_verifier
 
 STORES = ["sqlite", "postgres"]
 COST, QUICK = module.SCRYPT, (2**10, 8, 1)

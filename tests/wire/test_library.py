@@ -17,7 +17,7 @@ import pytest
 from adomnia.wire.errors import WireError
 from adomnia.wire.protocol.connection import Connection
 from adomnia.wire.protocol.sasl import SaslLogin
-from adomnia.wire.protocol.scram_verifier import make_verifier
+from adomnia.wire.protocol.scram import make_verifier
 from adomnia.wire.protocol.startup import StartupMessage, greet
 from adomnia.wire.statements.connection_state import ConnectionState, SharedSettings
 from adomnia.wire.statements.lexer import ClientStatement, TokenStream

@@ -8,8 +8,7 @@ import base64
 import pytest
 
 from adomnia.wire.errors import WireError
-from adomnia.wire.protocol.scram import PLAIN, PLUS, Exchange, parse_first
-from adomnia.wire.protocol.scram_verifier import fake_verifier
+from adomnia.wire.protocol.scram import PLAIN, PLUS, Exchange, fake_verifier, parse_first
 from adomnia.wire.protocol.startup import _early
 
 

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from adomnia.wire.errors import WireError, as_wire_error, error_fields
 from adomnia.wire.protocol.messages import MAX_KEPT, MessageBody, read_body
-from adomnia.wire.protocol.scram import PLAIN, PLUS, Exchange, parse_first
-from adomnia.wire.protocol.scram_verifier import make_verifier
+from adomnia.wire.protocol.scram import PLAIN, PLUS, Exchange, make_verifier, parse_first
 from adomnia.wire.statements.copy_out import copied, parse_style
 from adomnia.wire.statements.cursors import ALL, FetchStep, window
 from adomnia.wire.statements.lexer import ClientStatement, TokenStream, split, tokens

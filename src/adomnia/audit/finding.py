@@ -1,4 +1,4 @@
-"""A finding: what one attack learned, against the baseline of knowing nothing, with its interval."""
+"""A finding: what one attack learned, how surely, against the baseline of knowing nothing."""
 
 from __future__ import annotations
 

@@ -21,8 +21,7 @@ from adomnia.mining.parts.covariance import (
 )
 from adomnia.mining.parts.estimator import Unsupervised
 from adomnia.mining.parts.fitting import Fitting
-from adomnia.mining.parts.moments import ask_rows
-from adomnia.mining.parts.shrinkage import shrunk
+from adomnia.mining.parts.moments import ask_rows, shrunk
 from adomnia.mining.parts.statements import Bounds, bounds_of
 
 __all__ = ["PCA"]

@@ -15,8 +15,7 @@ from adomnia.mining.parts.arrays import Floats
 from adomnia.mining.parts.estimator import Unsupervised
 from adomnia.mining.parts.fitting import Fitting
 from adomnia.mining.parts.histogram import ask_histogram, cells_of
-from adomnia.mining.parts.moments import GroupKey, ask_moments, ask_rows
-from adomnia.mining.parts.shrinkage import believed
+from adomnia.mining.parts.moments import GroupKey, ask_moments, ask_rows, believed
 from adomnia.mining.parts.statements import Bounds, bounds_of, decimal, identifier, present, select
 
 __all__ = ["KMeans"]

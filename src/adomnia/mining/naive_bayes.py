@@ -10,8 +10,15 @@ import numpy as np
 from adomnia.mining.parts.arrays import Floats
 from adomnia.mining.parts.classifier import Classifier
 from adomnia.mining.parts.fitting import Fitting
-from adomnia.mining.parts.moments import CHUNK, GroupKey, PositionMoments, ask_moments, scale_of
-from adomnia.mining.parts.shrinkage import onto_simplex, shrunk
+from adomnia.mining.parts.moments import (
+    CHUNK,
+    GroupKey,
+    PositionMoments,
+    ask_moments,
+    onto_simplex,
+    scale_of,
+    shrunk,
+)
 from adomnia.mining.parts.statements import (
     MOST_VALUES,
     Bounds,

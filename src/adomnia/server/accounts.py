@@ -18,7 +18,7 @@ from adomnia.errors import NotAllowedError, QuestionError
 from adomnia.policy.policy import Policy
 from adomnia.server.account_store import AccountStore, open_store
 from adomnia.server.credential_cache import CredentialCache
-from adomnia.wire.protocol.scram_verifier import ScramVerifier, fake_verifier, make_verifier
+from adomnia.wire.protocol.scram import ScramVerifier, fake_verifier, make_verifier
 
 __all__ = [
     "ROLES",

@@ -10,7 +10,7 @@ import csv
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -24,7 +24,7 @@ from adomnia.queries.measurement import Counts, Sum, number
 from adomnia.queries.question import Given, Group, Question, Statistic
 from adomnia.queries.ranges import show
 
-__all__ = ["Prior", "bind_prior", "priors_of", "read_values"]
+__all__ = ["Prior", "bind_prior", "read_values"]
 
 NULLS = ("", "NULL")
 MANY = 1 << 57
@@ -49,6 +49,11 @@ class Prior:
         """What makes two registrations the same."""
         text = json.dumps([self.sql, self.rows, self.rounded, self.below])
         return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether its numbers are not exact."""
+        return self.rounded is not None or self.below is not None
 
     def to_json(self) -> dict[str, Any]:
         """The release as the ledger keeps it; its numbers are public."""
@@ -91,7 +96,7 @@ def bind_prior(prior: Prior, bind: Callable[[str], Question]) -> Published:
         # Which groups an answer has is public too: whether each has a row.
         loose = (len(measurements),)
         measurements = (*measurements, Counts((None,)))
-    rounded = _is_rounded(prior)
+    rounded = prior.is_rounded
     return Published(prior.sql, question.where, question.keys, measurements, values, rounded, loose)
 
 
@@ -131,7 +136,7 @@ def _values(
     absent = [_hidden(prior, measurement) for measurement in measurements]
     presence = question.keys and Counts((None,)) not in measurements
     if presence:
-        absent.append((0, MANY) if _is_rounded(prior) else (0, 0))
+        absent.append((0, MANY) if prior.is_rounded else (0, 0))
     found = [list(absent) for _ in range(cell_count(question.keys))]
     seen: set[int] = set()
     for line, row in enumerate(prior.rows[1:], start=2):
@@ -237,15 +242,3 @@ def _bad(text: str, line: int, why: str) -> QuestionError:
     return QuestionError(
         f"line {line} of the released numbers has {text[:40]!r}: {why}", "correct it"
     )
-
-
-def priors_of(bodies: Sequence[Mapping[str, Any]]) -> Iterator[Prior]:
-    """The releases in the ledger, each once: one without numbers adds nothing to one with them."""
-    found = [Prior.from_json(b["published"]) for b in bodies if "sql" in b["published"]]
-    told = {prior.sql for prior in found if prior.rows is not None and not _is_rounded(prior)}
-    kept = (p for p in found if p.rows is not None or _is_rounded(p) or p.sql not in told)
-    yield from dict.fromkeys(kept)
-
-
-def _is_rounded(prior: Prior) -> bool:
-    return prior.rounded is not None or prior.below is not None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from adomnia.curator.exact_releases.prior import Prior, bind_prior, priors_of, read_values
+from adomnia.curator.exact_releases.prior import Prior, bind_prior, read_values
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.ledger.account import Account, promise_kind
 from adomnia.ledger.journal import Journal
@@ -43,7 +43,7 @@ class PriorRegistry:
         policy = self.policy
         if bodies:
             _refuse_other_promises(policy)
-        published = tuple(self._bound(prior) for prior in priors_of(bodies))
+        published = tuple(self._bound(prior) for prior in _priors_of(bodies))
         read = frozenset().union(*(release.reads for release in published))
         return PriorKnowledge(
             published,
@@ -148,6 +148,14 @@ class PriorRegistry:
         budgets.update(self.policy.analysts)
         published = {**body, "promise": self.promise["digest"]}
         return register(self.journal, published, price, budgets, accept)
+
+
+def _priors_of(bodies: Sequence[Mapping[str, Any]]) -> Iterator[Prior]:
+    """The releases in the ledger, each once: one without numbers adds nothing to one with them."""
+    found = [Prior.from_json(b["published"]) for b in bodies if "sql" in b["published"]]
+    told = {prior.sql for prior in found if prior.rows is not None and not prior.is_rounded}
+    kept = (p for p in found if p.rows is not None or p.is_rounded or p.sql not in told)
+    yield from dict.fromkeys(kept)
 
 
 def check_known(known: PriorKnowledge) -> None:

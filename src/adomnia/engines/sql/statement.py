@@ -14,6 +14,7 @@ from adomnia.engines.sql.units import ChosenGroups, bounded, per_unit
 from adomnia.privacy.contribution import ROWS, DistinctUnits, Ranked, arguments
 from adomnia.queries.expression import Column, Expr, columns
 from adomnia.queries.ranges import Text, count_cells
+from adomnia.schema.table import Table
 
 __all__ = ["DATA", "Statement", "aggregates", "listing", "numbering"]
 
@@ -51,7 +52,7 @@ def aggregates(request: Request, types: Mapping[str, str], dialect: Dialect) -> 
 def _text(request: Request, needed: Sequence[Aggregate], cleaned: Cleaned, texts: Texts) -> str:
     dialect = cleaned.dialect
     # What has no contribution is a whole table, with noise for all rows that a unit keeps.
-    chosen = ChosenGroups.of(request.table, request.groups if request.contributions else ())
+    chosen = _choice(request.table, request.groups if request.contributions else ())
     raw = [] if chosen else _raw(request, needed, cleaned)
     values = [aggregate.text for aggregate in needed]
     where = _where(request.where, texts)
@@ -78,7 +79,7 @@ def listing(request: Request, ranked: Ranked, types: Mapping[str, str], dialect:
     keys = [*(texts.of(key) for key in request.keys), value]
     where = _where(request.where, texts)
     present = f"{where} AND {keys[-1]} IS NOT NULL" if where else f" WHERE {keys[-1]} IS NOT NULL"
-    chosen = ChosenGroups.of(request.table, request.groups)
+    chosen = _choice(request.table, request.groups)
     read = (request.where, *request.keys, ranked.argument)
     rows = texts.around(_rows(cleaned, read, chosen)) + present
     named = [_key(key, i, dialect) for i, key in enumerate(keys)]
@@ -114,13 +115,18 @@ def _read(request: Request) -> list[Expr | None]:
     return [request.where, *request.keys, *found]
 
 
-def _rows(cleaned: Cleaned, read: Sequence[Expr | None], chosen: ChosenGroups) -> str:
+def _choice(table: Table, keys: Sequence[Expr]) -> ChosenGroups | None:
+    """Which groups of a unit are used; nothing is chosen where rows are nobody's."""
+    return None if table.unit is None else ChosenGroups.of(table, keys)
+
+
+def _rows(cleaned: Cleaned, read: Sequence[Expr | None], chosen: ChosenGroups | None) -> str:
     """The rows; with a unit, at most `max_rows` of each."""
     unit = cleaned.table.unit
     if unit is None:
         return DATA
-    needed = {column.name for expr in read for column in columns(expr)} | chosen.needed
-    needed |= {unit} if chosen else set()
+    needed = {column.name for expr in read for column in columns(expr)}
+    needed |= {unit, *chosen.needed} if chosen else set()
     return bounded(DATA, cleaned.table, cleaned.types, needed, cleaned.dialect)
 
 
@@ -180,7 +186,7 @@ def numbering(
         if len(cube) < len(places):
             number = f"CASE WHEN {whole} THEN {number} END"
         listed.append(f"COALESCE({number}, {cells}) AS {_name('n', i, dialect)}")
-    rows = texts.around(_rows(cleaned, request.keys, ChosenGroups.of(request.table, ())))
+    rows = texts.around(_rows(cleaned, request.keys, None))
     return f"SELECT {', '.join(listed)} FROM {rows}"
 
 

@@ -20,8 +20,14 @@ from adomnia.curator.answers.answer import Answer
 from adomnia.mining.parts.arrays import Floats
 from adomnia.mining.parts.fitting import Fitting
 from adomnia.mining.parts.histogram import ask_histogram, cells_of
-from adomnia.mining.parts.moments import ask_moments, moment_outputs, read_moments, scale_of
-from adomnia.mining.parts.shrinkage import believed, shrunk
+from adomnia.mining.parts.moments import (
+    ask_moments,
+    believed,
+    moment_outputs,
+    read_moments,
+    scale_of,
+    shrunk,
+)
 from adomnia.mining.parts.statements import Bounds, decimal, identifier, select
 
 __all__ = [

@@ -16,8 +16,7 @@ import numpy as np
 
 from adomnia.mining.parts.arrays import Floats
 from adomnia.mining.parts.fitting import Fitting
-from adomnia.mining.parts.moments import scale_of
-from adomnia.mining.parts.shrinkage import onto_simplex, shrunk
+from adomnia.mining.parts.moments import onto_simplex, scale_of, shrunk
 from adomnia.mining.parts.statements import Bounds, decimal, identifier, present, select
 
 __all__ = ["Histogram", "ask_histogram", "cells_of"]

@@ -1,4 +1,6 @@
-"""What the answers to one connection need: who asks, of what, and how their question is ended."""
+"""What the answers to one connection need: who asks, of what, how their question is ended, and how
+it is refused.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,14 @@ from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 from adomnia.curator.access import Watch
+from adomnia.errors import AdomniaError
 from adomnia.server.accounts import Person
 from adomnia.server.service import Service
 from adomnia.wire.catalogue.catalogue import Catalogue
+from adomnia.wire.errors import WireError, as_wire_error
 from adomnia.wire.statements.connection_state import ConnectionState
 
-__all__ = ["ConnectionContext"]
+__all__ = ["ConnectionContext", "to_wire_error", "wire_errors"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -60,3 +64,23 @@ class ConnectionContext:
         """End the question that runs, if there is one."""
         if self._watch is not None:
             self._watch.cancel()
+
+
+# Errors of ours as PostgreSQL's clients see them: never with a foreign text.
+
+
+def to_wire_error(error: Exception) -> WireError:
+    """The same error on the wire, with its SQLSTATE and, where it points into a text, its place."""
+    if not isinstance(error, AdomniaError):
+        return as_wire_error(error)
+    position = getattr(error, "position", None)
+    return WireError(error.message, error.hint, error.sqlstate, position)
+
+
+@contextmanager
+def wire_errors() -> Iterator[None]:
+    """What is refused in the block is refused as the protocol knows it."""
+    try:
+        yield
+    except AdomniaError as error:
+        raise to_wire_error(error) from None

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adomnia.curator.plan_view import plan_lines
-from adomnia.server.postgres.connection_context import ConnectionContext
-from adomnia.server.postgres.errors import wire_errors
+from adomnia.server.postgres.connection_context import ConnectionContext, wire_errors
 from adomnia.server.postgres.privacy_settings import asked, pays
 from adomnia.server.postgres.questions import HOW_TO_PAY, PreparedQuestion, look
 from adomnia.wire.errors import WireError, placed

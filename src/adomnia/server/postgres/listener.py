@@ -1,4 +1,6 @@
-"""Connections of psql: who is in, how many may be, and how a running question is cancelled."""
+"""Connections of psql: who comes in, how many may be, who answers them, and how a running question
+is cancelled.
+"""
 
 from __future__ import annotations
 
@@ -8,31 +10,34 @@ import hmac
 import secrets
 import socket
 import ssl
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from adomnia.limits import MAX_PG_CONNECTIONS
 from adomnia.server.accounts import Person
 from adomnia.server.connection_limit import connection_limit
-from adomnia.server.postgres.authentication import log_in
 from adomnia.server.postgres.catalogue_content import budget_rows, shared_catalogue
-from adomnia.server.postgres.connection_context import ConnectionContext
-from adomnia.server.postgres.errors import to_wire_error
+from adomnia.server.postgres.connection_context import ConnectionContext, to_wire_error, wire_errors
+from adomnia.server.postgres.explain import explain_command
 from adomnia.server.postgres.privacy_settings import RULES
-from adomnia.server.postgres.query_handler import QuestionHandler
+from adomnia.server.postgres.questions import query_command
 from adomnia.server.service import Service
 from adomnia.wire.catalogue.catalogue import Catalogue
 from adomnia.wire.errors import WireError, error_fields
 from adomnia.wire.protocol.channel_binding import end_point
 from adomnia.wire.protocol.connection import Connection
 from adomnia.wire.protocol.messages import fields, frame
+from adomnia.wire.protocol.sasl import SaslLogin
 from adomnia.wire.protocol.startup import CancelRequest, StartupMessage, greet
 from adomnia.wire.statements.connection_state import ConnectionState, SharedSettings
+from adomnia.wire.statements.lexer import ClientStatement, TokenStream
+from adomnia.wire.statements.results import Command, Outcome
 from adomnia.wire.statements.settings import startup_settings
 
-__all__ = ["Listener", "serve"]
+__all__ = ["Listener", "QuestionHandler", "log_in", "serve"]
 
 SECONDS_TO_LOG_IN = 30.0
 SECONDS_TO_LEAVE = 5.0
@@ -195,3 +200,77 @@ async def _leave(writer: asyncio.StreamWriter) -> None:
             await writer.wait_closed()
     except (OSError, asyncio.CancelledError):
         writer.transport.abort()
+
+
+# Who comes in: a name is checked against its account by SCRAM, and wrong ones are slowed down.
+
+_WRONG = "28P01"
+
+
+async def log_in(
+    service: Service,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    user: str,
+    end_point: bytes | None,
+) -> Person:
+    """Who this is; an unknown name, and one that has failed too often, is refused."""
+    address = str((writer.get_extra_info("peername") or ("",))[0])
+    await service.admit(user, address)
+    login = SaslLogin(reader, writer, end_point)
+    await login.begin()
+    person = await service.run(service.accounts.person, user)  # first: of an older account, if any
+    await login.challenge(await service.run(service.accounts.scram, user))
+    service.refuse_many(user, address)  # again: many may have begun at the same time
+    proof = login.proof()
+    if proof is None:
+        service.limits.failed(user, address)
+    if proof is None or person is None:
+        hint = "the curator makes accounts: adomnia account add NAME"
+        raise WireError("the name or the secret is wrong", hint, _WRONG, fatal=True)
+    service.limits.passed(user, address)
+    await login.finish(proof)
+    return person
+
+
+# Who answers a connection's queries: the catalogue, or the curator for what is private.
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class QuestionHandler:
+    """The `QueryHandler` of one connection; what is refused beneath it becomes a WireError."""
+
+    def __init__(self, context: ConnectionContext) -> None:
+        self.context = context
+
+    @property
+    def state(self) -> ConnectionState:
+        """What the connection has set, prepared, opened and begun."""
+        return self.context.state
+
+    async def query(self, statement: ClientStatement, declared: Sequence[int]) -> Command:
+        """A SELECT that is understood: of the catalogue, or of the private table."""
+        with wire_errors():
+            return _guarded(await query_command(self.context, statement, declared))
+
+    async def explain(self, words: TokenStream, declared: Sequence[int]) -> Command:
+        """What an answer would cost and how far off it would be."""
+        with wire_errors():
+            return _guarded(await explain_command(self.context, words, declared))
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What the function gives, in a thread."""
+        with wire_errors():
+            return await self.context.look(function, *args, **kwargs)
+
+
+def _guarded(command: Command) -> Command:
+    """The command with its errors as the protocol knows them, also when it runs."""
+
+    async def run(values: Sequence[Any]) -> Outcome:
+        with wire_errors():
+            return await command.run(values)
+
+    return replace(command, run=run)

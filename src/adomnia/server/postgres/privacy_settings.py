@@ -8,7 +8,7 @@ from typing import Any
 
 from adomnia.curator.access import confidence_of
 from adomnia.privacy.loss import exact
-from adomnia.server.postgres.errors import wire_errors
+from adomnia.server.postgres.connection_context import wire_errors
 from adomnia.wire.errors import WireError
 from adomnia.wire.statements.settings import SettingCheck, SettingRules, Settings, on_or_off
 

@@ -10,22 +10,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlglot import exp
+
 from adomnia.curator.answers.answer import Answer
-from adomnia.errors import BudgetError
-from adomnia.formatting import amounts
-from adomnia.server.postgres.connection_context import ConnectionContext
-from adomnia.server.postgres.errors import wire_errors
-from adomnia.server.postgres.notices import notices_of
+from adomnia.errors import BudgetError, QuestionError
+from adomnia.formatting import amounts, confidence, margin_size
+from adomnia.queries.sql.parse import parse
+from adomnia.server.postgres.connection_context import ConnectionContext, wire_errors
 from adomnia.server.postgres.parameters import Template, parameter_count, template
 from adomnia.server.postgres.privacy_settings import asked, pays, shows_margins
-from adomnia.server.postgres.row_count_probe import counted_rows
 from adomnia.wire.errors import WireError, placed
 from adomnia.wire.statements.lexer import ClientStatement, split
 from adomnia.wire.statements.results import Command, Notice, Outcome
 from adomnia.wire.values import types
 from adomnia.wire.values.columns import ResultColumn
 
-__all__ = ["HOW_TO_PAY", "PreparedQuestion", "look", "query_command"]
+__all__ = ["HOW_TO_PAY", "PreparedQuestion", "counted_rows", "look", "notices_of", "query_command"]
 
 HOW_TO_PAY = "for example SET adomnia.epsilon = 0.1; EXPLAIN shows the margin that gives, for free"
 
@@ -179,3 +179,65 @@ def _with_margins(answer: Answer, noisy: Sequence[str]) -> list[tuple[Any, ...]]
     return [
         (*row, *(column[number] for column in columns)) for number, row in enumerate(answer.rows)
     ]
+
+
+# What a client is told beside an answer: what it cost, what is left, how far off it may be.
+
+
+def notices_of(answer: Answer) -> tuple[Notice, ...]:
+    """The notices of one answer."""
+    left = {name: value for name, value in answer.remaining.items() if name != "delta" or value}
+    spent = amounts(answer.spent)
+    what = f"this answer cost {spent}; {amounts(left)} is left"
+    notices = [Notice(what, f"receipt {answer.receipt}")]
+    notices += [Notice(text) for text in _margins(answer)]
+    return (*notices, *(Notice(note) for note in answer.notes))
+
+
+def _margins(answer: Answer) -> list[str]:
+    """How far each noisy column may be off, in one line."""
+    spans = {name: _span(values) for name, values in answer.margins.items()}
+    units = {name: " rows" if unit == "rows" else "" for name, unit in answer.margin_units.items()}
+    known = [f"{name} ± {span}{units.get(name, '')}" for name, span in spans.items() if span]
+    if not known:
+        return []
+    return [f"with {confidence(answer.confidence)} confidence: {', '.join(known)}"]
+
+
+def _span(values: Sequence[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    if not known or not any(known):
+        return ""
+    low, high = margin_size(min(known)), margin_size(max(known))
+    return low if low == high else f"{low} to {high}"
+
+
+# Clients that count the rows of a question before they ask it, as connectorx does for pandas.
+#
+# How many rows an answer has is part of the answer: the question is asked and paid for, its rows
+# are counted, and when the client then asks it in earnest, it is the same answer at no cost.
+
+_BEGINNING = ["SELECT", "COUNT", "(", "*", ")"]
+
+
+def counted_rows(statement: ClientStatement) -> str | None:
+    """The question within `SELECT COUNT(*) FROM (question) AS name`; None for anything else."""
+    tokens = statement.tokens
+    begins_so = [token.upper for token in tokens[:5]] == _BEGINNING
+    if not begins_so or all(token.text != "(" for token in tokens[5:]):
+        return None
+    try:
+        tree = parse(statement.sql)
+    except QuestionError:
+        return None
+    clauses = {name for name, part in tree.args.items() if part}
+    source = tree.args["from_"].this if "from_" in clauses else None
+    if clauses != {"expressions", "from_"} or not isinstance(source, exp.Subquery):
+        return None
+    inner, selected = source.this, [part.unalias() for part in tree.expressions]
+    counts = len(selected) == 1 and isinstance(selected[0], exp.Count)
+    is_star = counts and isinstance(selected[0].this, exp.Star)
+    if not is_star or not isinstance(inner, exp.Select):
+        return None
+    aggregates = any(part.find(exp.AggFunc) for part in inner.expressions)
+    return inner.sql(dialect="postgres") if aggregates or inner.args.get("group") else None

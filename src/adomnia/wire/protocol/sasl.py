@@ -12,8 +12,7 @@ from adomnia.wire.protocol.messages import (
     read_message,
     text,
 )
-from adomnia.wire.protocol.scram import Exchange, mechanisms, parse_first
-from adomnia.wire.protocol.scram_verifier import ScramVerifier
+from adomnia.wire.protocol.scram import Exchange, ScramVerifier, mechanisms, parse_first
 
 __all__ = ["SaslLogin"]
 

@@ -12,6 +12,7 @@ from adomnia.curator.access import CURATOR, Closing, analyst_of
 from adomnia.curator.exact_releases.prior import Prior, read_values
 from adomnia.curator.ledger_view import released_tables, state_of
 from adomnia.curator.session import Session
+from adomnia.curator.spend import Payer
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import CheckError, PolicyError, QuestionError
 from adomnia.ledger.account import Account
@@ -146,8 +147,8 @@ class PrivateDatabase(Closing):
         """
         from adomnia.curator.releases.release import publish  # noqa: PLC0415 (slow to import)
 
-        payer = self.session(analyst)._payer()
-        return publish(self._backend, planned, payer, progress)
+        who = analyst_of(self.policy, analyst)
+        return publish(self._backend, planned, Payer(who, self._backend.budgets(who)), progress)
 
     def add_prior(
         self,

@@ -85,9 +85,9 @@ TUNING = {
                 "reqcomm", "reqeduc", "reqcomp", "reqorg", "industry"),
     }),
     "hi": Coding("Ecdat", "HI", {
-        "whrswk": [1, 10, 20, 30, 35, 40, 41, 50], **as_is("hhi", "whi", "education", "race",
-        "hispanic"), "experience": steps(0, 50, 5), **as_is("kidslt6", "kids618"),
-        "husby": [1, 10, 20, 30, 40, 50, 60, 80], "region": AS_IS,
+        "whrswk": steps(0, 90, 5), **as_is("hhi", "whi", "education", "race",
+        "hispanic"), "experience": steps(0, 51, 3), **as_is("kidslt6", "kids618"),
+        "husby": steps(0, 100, 5), "region": AS_IS,
     }),
 }  # fmt: skip
 HELD_OUT = {

@@ -41,12 +41,12 @@ def as_is(*names: str) -> dict[str, Edges]:
 
 
 def steps(low: float, high: float, width: float = 1) -> list[float]:
-    """The inner edges of bands of one width from low to high; all beyond falls into the outermost."""
+    """The inner edges of bands of one width; what lies beyond falls into the outermost."""
     return [low + width * place for place in range(1, round((high - low) / width))]
 
 
-def times(frame: pd.DataFrame) -> dict[str, pd.Series]:
-    """The month and the day of the week of a flight."""
+def weekdays(frame: pd.DataFrame) -> dict[str, pd.Series]:
+    """The day of the week of a flight."""
     date = pd.to_datetime(frame[["year", "month", "day"]])
     return {"weekday": date.dt.dayofweek}
 
@@ -65,7 +65,7 @@ TUNING = {
     "flights": Coding("nycflights13", "flights", {
         **as_is("month", "weekday"), "hour": steps(0, 24), **as_is("carrier", "origin", "dest"),
         "dep_delay": DELAY, "arr_delay": DELAY, "distance": [200, 400, 600, 800, 1000, 1500, 2000],
-    }, times),
+    }, weekdays),
     "stops": Coding("carData", "MplsStops", {
         **as_is("date", "problem", "MDC", "citationIssued", "personSearch", "vehicleSearch",
                 "preRace", "race", "gender"),

@@ -41,11 +41,14 @@ def scaling(sizes: Sequence[int]) -> list[Size]:
     for size in sizes:
         one = Size(size, measure("scaling", size))
         seen.append(one)
+        if not one.done:
+            print(f"  {size:>4}  {one.failed}", flush=True)
+            continue
         print(
             f"  {size:>4}{one.cells:>14,}{one.planned * 1e3:>10.1f}{one.released:>15.2f}"
-            f"{one.memory:>9,.0f}" if one.done else f"  {size:>4}  {one.failed}",
+            f"{one.memory:>9,.0f}",
             flush=True,
-        )  # fmt: skip
+        )
     print(f"  CPU seconds grow as cells^{exponent(seen):.2f}")
     return seen
 
@@ -69,17 +72,19 @@ def wide(values: Sequence[int]) -> list[Size]:
 
 
 def _both(part: str, sizes: Sequence[int]) -> list[Size]:
-    print(f"  {part:>10}{'L1':>12}{'cell':>9}{'unbiased L1':>13}{'CPU s':>9}{'peak MB':>9}")
+    print(f"  {part:>12}{'L1':>14}{'cell':>12}{'unbiased L1':>13}{'CPU s':>9}{'peak MB':>9}")
     seen = []
     for size in sizes:
         one = Size(size, measure(part, size))
         seen.append(one)
+        if not one.done:
+            print(f"  {size:>12,}  {one.failed}", flush=True)
+            continue
         print(
-            f"  {one.rows if part == 'rows' else size:>10,.0e}{one.mean:>12,.1f}{one.worst:>9,.0f}"
-            f"{one.unbiased:>13,.1f}{one.seconds:>9.2f}{one.memory:>9,.0f}"
-            if one.done else f"  {size:>10,}  {one.failed}",
+            f"  {one.rows if part == 'rows' else size:>12,}{one.mean:>14,.1f}{one.worst:>12,.0f}"
+            f"{one.unbiased:>13,.1f}{one.seconds:>9.2f}{one.memory:>9,.0f}",
             flush=True,
-        )  # fmt: skip
+        )
     return seen
 
 

@@ -111,8 +111,9 @@ class Case:
 
     @property
     def alike(self) -> bool:
-        """Whether peers can be asked the same."""
-        return bool(self.budget.peers) and self.times == 1 and not self.first and not self.subsets
+        """Whether peers are asked the same; not where the noise is next to nothing."""
+        told = self.budget.peers and self.budget != EXACT
+        return bool(told) and self.times == 1 and not self.first and not self.subsets
 
     def workload(self, sizes: Sequence[int]) -> Workload:
         return of(sizes, self.subsets) if self.subsets else ways(sizes, self.orders)

@@ -93,6 +93,9 @@ def measure(part: str, size: int) -> dict[str, Any]:
 
 
 def main() -> None:
+    if len(sys.argv) != 3:
+        print(__doc__)
+        return
     part, size = sys.argv[1], int(sys.argv[2])
     resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))

@@ -87,7 +87,7 @@ def questions(folder: Path, turns: int, names: Sequence[str]) -> list[Question]:
 
 
 def _asked(lesson: Lesson, names: Sequence[str]) -> bool:
-    return not names or bool({lesson.taught, "learning"} & {*names})
+    return not names or bool({lesson.taught.removesuffix("_taught"), "learning"} & {*names})
 
 
 def _mean(values: Sequence[float]) -> Area:

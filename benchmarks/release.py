@@ -143,7 +143,11 @@ def run(asked: argparse.Namespace) -> Report:
         questions += release_learning.questions(asked.data, asked.turns, names)
         for question in questions:
             release_peers.ask(question, asked.limit)
-    report.peers = release_peers.when(there)
+    most = release_peers.MOST_TURNS
+    used = [one for case, data in there for one in release_peers.questions(case, data, most)]
+    if not asked.quick:
+        used += release_learning.questions(asked.data, most, names)
+    report.peers = release_peers.when(used)
     for case, data in there:
         peers = release_peers.scores(case, data)
         report.rows.append(release_cases.run(case, data, report.repeats, peers))

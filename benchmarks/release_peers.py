@@ -124,10 +124,10 @@ def scores(case: Case, data: Data) -> dict[str, Score | str]:
     return found
 
 
-def when(cases: Sequence[tuple[Case, Data]]) -> str:
+def when(asked: Sequence[Question]) -> str:
     """When the runs that are used were made."""
-    known = [one.known() for case, data in cases for one in questions(case, data, MOST_TURNS)]
-    days = sorted(said["asked"] for said in known if said)
+    known = {one.key: one.known() for one in asked}
+    days = sorted(said["asked"] for said in known.values() if said)
     if not days:
         return "MST and AIM were not run on this machine."
     span = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"

@@ -99,6 +99,16 @@ def test_a_peers_run_is_kept_under_what_it_was_asked():
     assert second.key == "mst_x_4_epsilon-1-delta-1e-09_dpmm-0.1.9_0"
 
 
+def test_the_report_says_when_the_peers_ran(tmp_path, monkeypatch):
+    monkeypatch.setattr(release_peers, "KEPT", tmp_path)
+    data = release_sets.Data("x", RECORDS, {"a": 2, "b": 3}, Path("x.csv.gz"))
+    question = release_peers.Question(MST, data, release_cases.HALF)
+    assert "not run on this machine" in release_peers.when([question])
+    question.file.write_text('{"failed": "did not end", "asked": "2001-02-03 04:05"}')
+    said = release_peers.when([question, question])
+    assert "1 runs on this machine, 2001-02-03 04:05 UTC" in said
+
+
 def test_budgets_say_what_they_are():
     assert [str(one) for one in (release_cases.HALF, release_cases.ONE)] == ["rho 0.5", "epsilon 1"]
     rho = float(release_cases.APPROXIMATE.loss.rho)

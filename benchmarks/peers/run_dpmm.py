@@ -1,10 +1,12 @@
-"""MST of dpmm on a coded table, at zCDP rho: its error on all 1-, 2- and 3-way marginals.
+"""MST or AIM of dpmm on a coded table: the error of its microdata on marginals of few attributes.
 
-    build/peers/mst/bin/python benchmarks/peers/run_mst.py TABLE.csv.gz DOMAIN.json [--rho 0.5]
+    build/peers/dpmm/bin/python benchmarks/peers/run_dpmm.py --method mst|aim --table NAME.csv.gz
+        --domain NAME.json (--rho R | --epsilon E --delta D) [--ways 2] [--save MICRODATA.csv.gz]
 
-It takes (epsilon, delta): delta is 1e-9, and epsilon what rho converts to by its own conversion,
-which it turns back into the same rho. It is told the true number of rows. The CPU seconds are
-those of the fit and of the sampling, children included; neither imports nor reading count.
+It takes epsilon and delta: at a rho, delta is 1e-9 and epsilon what rho converts to by its own
+conversion, which it turns back into the same rho. It has its own defaults and is told the true
+number of rows. The CPU seconds are those of the fit and of the sampling, children included; neither
+imports nor reading count. Prints one line of JSON.
 """
 
 from __future__ import annotations
@@ -21,9 +23,11 @@ from importlib.metadata import version
 
 import numpy as np
 import pandas as pd
+from dpmm.models.aim import AIMGM
 from dpmm.models.base.mechanisms.cdp2adp import cdp_eps, cdp_rho
 from dpmm.models.mst import MSTGM
 
+METHODS = {"mst": MSTGM, "aim": AIMGM}
 DELTA = 1e-9
 
 
@@ -33,7 +37,8 @@ def spent() -> float:
 
 
 def errors(real, made, sizes, order):
-    """The L1 error of each marginal of this order, and the largest error of a cell."""
+    """How many marginals of this order there are, the mean of their L1 errors, and the largest
+    error of a cell."""
     total, worst = [], 0
     for places in itertools.combinations(range(len(sizes)), order):
         shape = [sizes[place] for place in places]
@@ -47,46 +52,45 @@ def errors(real, made, sizes, order):
         off = np.abs(counts[0] - counts[1])
         total.append(int(off.sum()))
         worst = max(worst, int(off.max()))
-    return total, worst
+    return [len(total), statistics.fmean(total), worst]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("table")
-    parser.add_argument("domain")
-    parser.add_argument("--rho", type=float, default=0.5)
+    parser.add_argument("--method", choices=list(METHODS), required=True)
+    parser.add_argument("--table", required=True)
+    parser.add_argument("--domain", required=True)
+    parser.add_argument("--rho", type=float)
+    parser.add_argument("--epsilon", type=float)
+    parser.add_argument("--delta", type=float, default=DELTA)
+    parser.add_argument("--ways", type=int, default=2)
+    parser.add_argument("--save")
     asked = parser.parse_args()
     frame = pd.read_csv(asked.table)
     with open(asked.domain) as file:
         domain = json.load(file)
-    epsilon = cdp_eps(asked.rho, DELTA)
+    epsilon = cdp_eps(asked.rho, asked.delta) if asked.rho else asked.epsilon
 
     begun, clock = spent(), time.perf_counter()
-    model = MSTGM(epsilon=epsilon, delta=DELTA, domain=domain)
+    model = METHODS[asked.method](epsilon=epsilon, delta=asked.delta, domain=domain)
     model.fit(frame)
     made = model.generate(n_records=len(frame))
     seconds, wall = spent() - begun, time.perf_counter() - clock
 
     sizes = list(domain.values())
     real, found = ([table[name].to_numpy(int) for name in domain] for table in (frame, made))
-    (one, first), (two, second), (three, third) = (
-        errors(real, found, sizes, order) for order in (1, 2, 3)
-    )
-    rows = 2 * len(frame)
     said = {
         "version": f"dpmm {version('dpmm')}",
         "epsilon": epsilon,
-        "delta": DELTA,
-        "rho": cdp_rho(epsilon, DELTA),
-        "rows": len(made),
+        "delta": asked.delta,
+        "rho": cdp_rho(epsilon, asked.delta),
+        "rows": len(frame),
         "seconds": seconds,
         "wall": wall,
-        "two": [statistics.fmean(one + two), max(first, second)],
-        "three": [statistics.fmean(one + two + three), max(first, second, third)],
-        "tv": statistics.fmean(one + two) / rows,
-        "tv_up_to_three": statistics.fmean(one + two + three) / rows,
-        "tv_three": statistics.fmean(three) / rows,
+        "errors": {order: errors(real, found, sizes, order) for order in range(1, asked.ways + 1)},
     }
+    if asked.save:
+        made[list(domain)].to_csv(asked.save, index=False)
     json.dump(said, sys.stdout)
     print()
 

@@ -48,3 +48,23 @@ def test_what_is_wrong_exits_two_and_costs_nothing(run, house):
 def test_above_the_budget_it_exits_three_and_writes_nothing(run, house):
     assert run("release", "--marginals", "sex", "--epsilon", "99", "--out", "t").code == 3
     assert not (house / "t").exists()
+
+
+def test_attributes_that_are_in_no_table_are_named_with_the_reason(run, house):
+    policy = house / "adomnia.toml"
+    policy.write_text(policy.read_text() + '[attributes.occupation]\nkind = "text"\n')
+    planned = run("release", "--ways", "1", "--epsilon", "1", "--plan")
+    assert "in no table: occupation (no list of values)" in planned.out
+    made = run("release", "--ways", "1", "--epsilon", "1", "--out", "t", "--format", "json")
+    wide = "200,001 values; at most 10,000 fit"
+    named = {"income": wide, "occupation": "no list of values"}
+    assert {one["attribute"]: one["reason"] for one in made.json["left_out"]} == named
+    facts = json.loads((house / "t" / "release.json").read_text())
+    assert facts["left_out"] == made.json["left_out"]
+    page = (house / "t" / "index.html").read_text()
+    assert f"In no table: income ({wide}), occupation (no list of values)." in page
+
+
+def test_where_tables_are_listed_nothing_is_left_out(run, house):
+    ran = run("release", "--marginals", "sex", "--epsilon", "1", "--plan", "--format", "json")
+    assert ran.json["left_out"] == []

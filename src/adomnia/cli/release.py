@@ -139,7 +139,13 @@ def _print_plan(planned: ReleasePlan, form: str) -> None:
     ]
     screen.print(terminal.table(["table", "cells", "expected error of a cell"], rows, [1, 2]))
     screen.print(f"{facts['marginals']:,} tables, {facts['cells']:,} cells; {facts['mechanism']}")
+    _print_left_out(planned)
     screen.print("nothing was spent")
+
+
+def _print_left_out(planned: ReleasePlan) -> None:
+    for one in planned.layout.left_out:
+        terminal.console().print(formatting.one_line(f"in no table: {one}", 120))
 
 
 def _print_made(made: Release, out: str, form: str) -> None:
@@ -147,10 +153,13 @@ def _print_made(made: Release, out: str, form: str) -> None:
     if form == "json":
         facts = {"folder": out, "receipt": made.receipt, "marginals": len(workload.marginals)}
         left = {name: str(value) for name, value in made.remaining.items()}
-        terminal.json_text({**facts, "remaining": left, "notes": list(made.notes)})
+        without = [vars(one) for one in made.plan.layout.left_out]
+        told = {"remaining": left, "notes": list(made.notes), "left_out": without}
+        terminal.json_text({**facts, **told})
         return
     screen = terminal.console()
     screen.print(f"{len(workload.marginals):,} tables are in {out}; open {out}/index.html")
     screen.print(f"left {formatting.amounts(made.remaining)}; receipt {made.receipt}")
+    _print_left_out(made.plan)
     for note in made.notes:
         screen.print(f"note: {note}")

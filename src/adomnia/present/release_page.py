@@ -42,6 +42,7 @@ def release_page(release: Release) -> str:
         "records": None if records is None else len(records),
         "order": release.plan.spec,
         "notes": release.notes,
+        "left_out": release.plan.layout.left_out,
         "receipt": release.receipt,
         "tables": [_table(release, subset) for subset in shown],
         "more": len(workload.marginals) - len(shown),

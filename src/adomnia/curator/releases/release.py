@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from adomnia.curator.exact_releases.repricing import moves
 from adomnia.curator.releases.consistent import MOST_CELLS, Consistent, agreeing
+from adomnia.curator.releases.release_keys import TableLayout, table_layout
 from adomnia.curator.releases.release_mechanisms import (
     CoreRelease,
     DrawnTable,
@@ -24,13 +25,11 @@ from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import QuestionError
 from adomnia.ledger.account import RELEASED
-from adomnia.limits import MAX_AXIS_VALUES
 from adomnia.marginals import release as core
 from adomnia.marginals.core.cost import total_is_public
 from adomnia.marginals.paper.fourier import FourierMethod, Options, is_fourier, release_fourier
 from adomnia.marginals.paper.promise import MarginalPromise
-from adomnia.marginals.workload import Subset, Workload, up_to_ways
-from adomnia.policy.axis_values import axis_values
+from adomnia.marginals.workload import Subset, Workload
 from adomnia.policy.policy import refuse_free_lunch
 from adomnia.privacy import events
 from adomnia.privacy.loss import Loss
@@ -38,8 +37,6 @@ from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.premises import ExactReleasesHold, Facts, Premise, RowsStay, check_premises
 from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.canonical import digest
-from adomnia.queries.expression import Column
-from adomnia.queries.ranges import count_cells, from_domain, show
 
 __all__ = [
     "CONSISTENT",
@@ -84,13 +81,18 @@ class ReleasePlan:
     """
 
     spec: ReleaseSpec
-    workload: Workload
+    layout: TableLayout
     event: events.Event
     mechanism: str
     deviations: Mapping[Subset, float] = field(default_factory=dict)
     marginal_plan: core.MarginalPlan | None = None
     priors: int = 0
     among: Consistent | None = None
+
+    @property
+    def workload(self) -> Workload:
+        """The tables, by the places of their attributes."""
+        return self.layout.workload
 
     def to_json(self) -> dict[str, Any]:
         """The plan as plain JSON values; errors are standard deviations of a cell."""
@@ -102,6 +104,7 @@ class ReleasePlan:
             "marginals": len(self.workload.marginals),
             "cells": self.workload.total_cells,
             "deviations": {named(self.workload, s): d for s, d in self.deviations.items()},
+            "left_out": [vars(one) for one in self.layout.left_out],
         }
 
 
@@ -144,14 +147,15 @@ def plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
 
 def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     refuse_free_lunch(backend.policy, "tables are not released")
-    workload = _workload(backend, spec)
+    layout = table_layout(backend, spec.ways, spec.marginals)
+    workload = layout.workload
     if is_fourier(spec.method):
         kind = "gaussian" if spec.loss.rho else "laplace"
-        planned = ReleasePlan(spec, workload, _event(spec.loss), f"{kind} noise on parities")
+        planned = ReleasePlan(spec, layout, _event(spec.loss), f"{kind} noise on parities")
         _rehearse(backend, planned, spec.method)
         return planned
     if spec.method == CONSISTENT:
-        return _one_of_all(backend, spec, workload)
+        return _one_of_all(backend, spec, layout)
     if spec.method != "microdata":
         hint = "one of " + ", ".join(get_args(ReleaseMethod))
         raise QuestionError(f"there is no method {spec.method[:40]!r}", hint)
@@ -159,11 +163,12 @@ def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     if not spec.unbiased:
         core.refuse_records(plan)
     plan.margins(spec.confidence)  # kept by the plan: what it decides is known before it is paid
-    return ReleasePlan(spec, workload, plan.event, plan.name, plan.deviations, plan)
+    return ReleasePlan(spec, layout, plan.event, plan.name, plan.deviations, plan)
 
 
-def _one_of_all(backend: TableBackend, spec: ReleaseSpec, workload: Workload) -> ReleasePlan:
+def _one_of_all(backend: TableBackend, spec: ReleaseSpec, layout: TableLayout) -> ReleasePlan:
     """A whole table drawn among all that agree with what is public."""
+    workload = layout.workload
     if len(workload.marginals) != 1 or spec.loss.rho:
         raise QuestionError(
             "this method publishes one table, for an epsilon",
@@ -173,7 +178,7 @@ def _one_of_all(backend: TableBackend, spec: ReleaseSpec, workload: Workload) ->
     name = f"a table drawn among the {len(among.tables):,} that agree with what is public"
     event = events.Exponential(spec.loss.epsilon, Fraction(1))
     free = not len(among.moves)
-    return ReleasePlan(spec, workload, events.Free() if free else event, name, among=among)
+    return ReleasePlan(spec, layout, events.Free() if free else event, name, among=among)
 
 
 class _Reached(Exception):
@@ -197,39 +202,6 @@ def _event(loss: Loss) -> events.Event:
     return events.Gaussian(loss.rho, one) if loss.rho else events.Laplace(loss.epsilon, one)
 
 
-# Which tables
-
-
-def _workload(backend: TableBackend, spec: ReleaseSpec) -> Workload:
-    wanted = list(dict.fromkeys(name for names in spec.marginals for name in names))
-    attributes = backend.policy.attributes
-    for name in wanted:
-        if name not in attributes:
-            hint = "declared are: " + ", ".join(attributes)
-            raise QuestionError(f"{name[:60]!r} is not a declared attribute", hint)
-    names = tuple(n for n in attributes if (n in wanted if wanted else _listable(backend, n)))
-    sizes = tuple(len(axis_values(backend.policy, name)) for name in names)
-    if spec.ways is not None:
-        if not 1 <= spec.ways <= len(names):
-            raise QuestionError(
-                f"marginals of {spec.ways} attributes cannot be made",
-                f"--ways goes from 1 to {len(names)}, the attributes with a list of values",
-            )
-        return up_to_ways(names, sizes, spec.ways)
-    subsets = [tuple(sorted(names.index(name) for name in part)) for part in spec.marginals]
-    if not subsets:
-        raise QuestionError("say which marginals", "for example --ways 2, or --marginals sex,age")
-    if len(set(subsets)) < len(subsets) or any(len(set(s)) < len(s) for s in subsets):
-        raise QuestionError("a marginal, or an attribute in one, is named twice", "name it once")
-    return Workload(names, sizes, tuple(subsets))
-
-
-def _listable(backend: TableBackend, name: str) -> bool:
-    """Whether an attribute's values are few enough to be a side of a table."""
-    count = count_cells(from_domain(backend.policy.attributes[name].domain))
-    return count is not None and count <= MAX_AXIS_VALUES
-
-
 # Doing it
 
 
@@ -250,7 +222,7 @@ def publish(
     paid = spend(backend, payer, use)
     made: ReleasedTables = paid.released[0]
     left = paid.remaining
-    values = tuple(_shown(backend, name) for name in planned.workload.names)
+    values = tuple(key.values for key in planned.layout.keys)
     return Release(
         planned, values, made.tables, made.margins, made.microdata, paid.receipt,
         backend.policy.digest, left, made.notes,
@@ -271,7 +243,9 @@ def _mechanism(
             workload, planned.event, planned.among.reads, moved, spec.confidence, premises,
             among=planned.among, epsilon=spec.loss.epsilon,
         )  # fmt: skip
-    common = (workload, planned.event, _reads(backend, workload), _moved(backend, workload))
+    keys = planned.layout.keys
+    reads = MarginalTables(tuple(k.expr for k in keys), tuple(k.axis for k in keys))
+    common = (workload, planned.event, reads, _moved(backend, workload))
     if is_fourier(spec.method):
         return ParityRelease(
             *common, spec.confidence, premises,
@@ -290,12 +264,6 @@ def _moved(backend: TableBackend, workload: Workload) -> Fraction:
     neighbors = _neighbors(backend, workload)
     rows = (neighbors.rows or 1) * neighbors.group * (2 if neighbors.replaces else 1)
     return Fraction(rows)
-
-
-def _reads(backend: TableBackend, workload: Workload) -> MarginalTables:
-    attributes = backend.policy.attributes
-    keys = tuple(Column(name, from_domain(attributes[name].domain)) for name in workload.names)
-    return MarginalTables(keys, tuple(axis_values(backend.policy, name) for name in workload.names))
 
 
 def _promise(backend: TableBackend, planned: ReleasePlan) -> MarginalPromise:
@@ -359,8 +327,3 @@ def _sensitive(backend: TableBackend, workload: Workload) -> Subset | None:
     attributes = backend.policy.attributes
     places = tuple(i for i, name in enumerate(workload.names) if attributes[name].sensitive)
     return None if len(places) == len(workload.names) else places
-
-
-def _shown(backend: TableBackend, name: str) -> tuple[Any, ...]:
-    spread = from_domain(backend.policy.attributes[name].domain)
-    return tuple(show(spread, value) for value in axis_values(backend.policy, name))

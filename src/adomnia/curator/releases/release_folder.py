@@ -130,6 +130,7 @@ def _facts(release: Release) -> dict[str, Any]:
             for name, values in zip(plan.workload.names, release.values, strict=True)
         ],
         "marginals": [_about(release, subset) for subset in plan.workload.marginals],
+        "left_out": [vars(one) for one in plan.layout.left_out],
         "policy": release.policy,
         "receipt": release.receipt,
         "notes": list(release.notes),

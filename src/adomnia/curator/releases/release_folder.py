@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from adomnia.marginals.workload import Subset
 from adomnia.privacy import events
 
 __all__ = ["write_folder"]
+
+COUNT, MARGIN = "count", "count_margin"
 
 
 def write_folder(
@@ -74,8 +77,8 @@ def _write_table(room: Path, release: Release, subset: Subset) -> None:
     names = [workload.names[place] for place in subset]
     stem = named(workload, subset)
     rows = list(_rows(release, subset))
-    _write_csv(room / f"{stem}.csv", [*names, "count"], [row[:-1] for row in rows])
-    _write_parquet(room / f"{stem}.parquet", [*names, "count", "margin"], rows)
+    _write_csv(room / f"{stem}.csv", [*names, COUNT, MARGIN], rows)
+    _write_parquet(room / f"{stem}.parquet", [*names, COUNT, MARGIN], rows)
 
 
 def _rows(release: Release, subset: Subset) -> Iterator[tuple[Any, ...]]:
@@ -170,13 +173,16 @@ def _metadata(release: Release) -> dict[str, Any]:
 
 def _columns(release: Release, subset: Subset) -> list[dict[str, str]]:
     names = release.plan.workload.names
-    columns = [
-        {"name": names[place], "titles": names[place], "datatype": _type(release.values[place])}
-        for place in subset
-    ]
+    columns = [_column(names[place], _type(release.values[place])) for place in subset]
     whole = release.tables[subset].dtype.kind in "iu"
-    count = {"name": "count", "titles": "count", "datatype": "integer" if whole else "number"}
-    return [*columns, count]
+    often = f"in {release.plan.spec.confidence:.0%} of all cases the true count is this close"
+    margin = {**_column(MARGIN, "number"), "dc:description": often}
+    return [*columns, _column(COUNT, "integer" if whole else "number"), margin]
+
+
+def _column(title: str, datatype: str) -> dict[str, str]:
+    """A column by its heading; its name may hold no blank or sign there."""
+    return {"name": quote(title, safe=""), "titles": title, "datatype": datatype}
 
 
 def _type(values: tuple[Any, ...]) -> str:

@@ -23,6 +23,13 @@ MODELS = (
     ("item_sets", "FrequentItemSets", {}, False),
 )
 RELATIONS = ("unbounded", "bounded", "attribute", "bit", "unit", "bounded unit")
+IMPOSSIBLE = (
+    "sex = 'M' AND ill = 'yes'",
+    "zip IN (1, 3) AND NOT smoker",
+    "ill = 'Flu'",
+    "COALESCE(zip, 4) = 4 OR sex IS NULL",
+    "age <> 12 AND smoker",
+)
 ATTRIBUTES = ("sex", "ill", "zip", "smoker")
 
 
@@ -41,6 +48,8 @@ def _run(stretch: Stretch, part: str, make: Any, each: int) -> None:
         world = World.drawn(chance, chance.choice(RELATIONS))
         if part == "releases" and world.relation.name == "bounded" and chance.random() < 0.5:
             world = replace(world, public=tuple(chance.sample(ATTRIBUTES, 2)))
+        if part == "releases" and chance.random() < 0.4:
+            world = replace(world, impossible=tuple(chance.sample(IMPOSSIBLE, 2)))
         rows = world.table(chance)
         tables = [rows, *(world.neighbour(rows, chance) for _ in range(4))]
         with opened(world, tables, "parquet") as databases:
@@ -48,7 +57,7 @@ def _run(stretch: Stretch, part: str, make: Any, each: int) -> None:
             bench = Bench(stretch.tally, part, label, databases)
             for _ in range(each):
                 what, asked = make(world, chance)
-                bench.compare(asked, f"{what} public {world.public}")
+                bench.compare(asked, f"{what} public {world.public} not {world.impossible}")
 
 
 def release(world: World, chance: random.Random) -> tuple[str, Any]:

@@ -15,7 +15,8 @@ from adomnia.limits import MAX_REUSED_CELLS
 from adomnia.mechanisms.margins.margin import Noise
 from adomnia.mechanisms.noisy_values import Noisy
 from adomnia.policy.policy import Policy
-from adomnia.queries.expression import Column
+from adomnia.queries.canonical import expression_from, expression_json
+from adomnia.queries.expression import Column, Expr
 from adomnia.queries.grouping import axes
 from adomnia.queries.measurement import Counts
 from adomnia.queries.ranges import from_domain
@@ -24,9 +25,15 @@ __all__ = ["registered", "released"]
 
 
 def registered(
-    tables: Mapping[tuple[str, ...], Any], margins: Mapping[tuple[str, ...], Any], confidence: float
+    tables: Mapping[tuple[str, ...], Any],
+    margins: Mapping[tuple[str, ...], Any],
+    confidence: float,
+    where: Expr | None = None,
 ) -> list[dict[str, Any]]:
-    """Tables by their attributes, with their widest margins, as the ledger keeps them."""
+    """Tables by their attributes, with their widest margins, as the ledger keeps them.
+
+    `where` says of which rows they are, if not of all.
+    """
     if sum(table.size for table in tables.values()) > MAX_REUSED_CELLS:
         return []
     return [
@@ -35,6 +42,7 @@ def registered(
             "values": [round(value) for value in table.reshape(-1).tolist()],
             "margin": float(margins[names].max(initial=0.0)) + 0.5,  # a half for rounding
             "confidence": confidence,
+            **({} if where is None else {"where": expression_json(where)}),
         }
         for names, table in tables.items()
     ]
@@ -54,7 +62,8 @@ def released(
         keys = tuple(Column(n, from_domain(policy.attributes[n].domain)) for n in names)
         noisy = _noisy(policy, keys, marginal)
         if noisy is not None:
-            yield Known(None, keys, Counts((None,)), partial(_same, noisy), receipt, single=True)
+            where = expression_from(marginal.get("where"))
+            yield Known(where, keys, Counts((None,)), partial(_same, noisy), receipt, single=True)
 
 
 def _same(noisy: Noisy) -> Noisy:

@@ -21,6 +21,7 @@ from adomnia.curator.releases.release_mechanisms import (
     ReleasedTables,
     records_of,
 )
+from adomnia.curator.releases.structural_zeros import Zeros, in_table, structural_zeros
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import QuestionError
@@ -35,7 +36,6 @@ from adomnia.privacy import events
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.premises import ExactReleasesHold, Facts, Premise, RowsStay, check_premises
-from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.canonical import digest
 
 __all__ = [
@@ -88,6 +88,7 @@ class ReleasePlan:
     marginal_plan: core.MarginalPlan | None = None
     priors: int = 0
     among: Consistent | None = None
+    zeros: Zeros = field(default_factory=dict)
 
     @property
     def workload(self) -> Workload:
@@ -105,6 +106,7 @@ class ReleasePlan:
             "cells": self.workload.total_cells,
             "deviations": {named(self.workload, s): d for s, d in self.deviations.items()},
             "left_out": [vars(one) for one in self.layout.left_out],
+            "impossible": [one.when for one in self.layout.impossible],
         }
 
 
@@ -141,12 +143,18 @@ def named(workload: Workload, subset: Subset) -> str:
 
 def plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     """The plan of a release; reads no data and spends nothing."""
-    priors = backend.public()[0]
-    return replace(_plan_release(backend, spec), priors=priors)
+    planned = _plan_release(backend, spec)
+    layout, priors = planned.layout, backend.public()[0]
+    return replace(planned, priors=priors, zeros=structural_zeros(layout.keys, layout.impossible))
 
 
 def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     refuse_free_lunch(backend.policy, "tables are not released")
+    if backend.policy.impossible and spec.method != "microdata" and _is_method(spec.method):
+        raise QuestionError(
+            f"--method {spec.method} does not keep cells empty that [[impossible]] names",
+            "use the other method, microdata",
+        )
     layout = table_layout(backend, spec.ways, spec.marginals)
     workload = layout.workload
     if is_fourier(spec.method):
@@ -156,10 +164,10 @@ def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
         return planned
     if spec.method == CONSISTENT:
         return _one_of_all(backend, spec, layout)
-    if spec.method != "microdata":
+    if not _is_method(spec.method):
         hint = "one of " + ", ".join(get_args(ReleaseMethod))
         raise QuestionError(f"there is no method {spec.method[:40]!r}", hint)
-    plan = core.plan_marginals(workload, spec.loss, _neighbors(backend, workload))
+    plan = core.plan_marginals(workload, spec.loss, _neighbors(backend, layout))
     if not spec.unbiased:
         core.refuse_records(plan)
     plan.margins(spec.confidence)  # kept by the plan: what it decides is known before it is paid
@@ -179,6 +187,10 @@ def _one_of_all(backend: TableBackend, spec: ReleaseSpec, layout: TableLayout) -
     event = events.Exponential(spec.loss.epsilon, Fraction(1))
     free = not len(among.moves)
     return ReleasePlan(spec, layout, events.Free() if free else event, name, among=among)
+
+
+def _is_method(name: str) -> bool:
+    return name in {"microdata", CONSISTENT} or is_fourier(name)
 
 
 class _Reached(Exception):
@@ -225,17 +237,23 @@ def publish(
     values = tuple(key.values for key in planned.layout.keys)
     return Release(
         planned, values, made.tables, made.margins, made.microdata, paid.receipt,
-        backend.policy.digest, left, made.notes,
+        backend.policy.digest, left, (*made.notes, *_impossible_note(planned)),
     )  # fmt: skip
+
+
+def _impossible_note(planned: ReleasePlan) -> tuple[str, ...]:
+    """That rows may be left out; how many is not paid for."""
+    listed = "; ".join(one.when for one in planned.layout.impossible)
+    return (f"rows that cannot be are in no table: {listed}",) if listed else ()
 
 
 def _mechanism(
     backend: TableBackend, planned: ReleasePlan, progress: Progress | None
 ) -> CoreRelease | ParityRelease | DrawnTable:
     """The mechanism of the spec's method: what is measured is what was priced."""
-    spec, workload = planned.spec, planned.workload
+    spec, layout, workload = planned.spec, planned.layout, planned.workload
     premises: tuple[Premise, ...] = (ExactReleasesHold(),) if planned.priors else ()
-    if planned.among is None and total_is_public(_neighbors(backend, workload)):
+    if planned.among is None and total_is_public(_neighbors(backend, layout)):
         premises = (*premises, RowsStay())  # the number of rows comes out as it is
     if planned.among is not None:
         moved = Fraction(planned.among.unit * backend.policy.neighbors.group)
@@ -243,9 +261,7 @@ def _mechanism(
             workload, planned.event, planned.among.reads, moved, spec.confidence, premises,
             among=planned.among, epsilon=spec.loss.epsilon,
         )  # fmt: skip
-    keys = planned.layout.keys
-    reads = MarginalTables(tuple(k.expr for k in keys), tuple(k.axis for k in keys))
-    common = (workload, planned.event, reads, _moved(backend, workload))
+    common = (workload, planned.event, layout.reads, _moved(backend, layout))
     if is_fourier(spec.method):
         return ParityRelease(
             *common, spec.confidence, premises,
@@ -254,46 +270,46 @@ def _mechanism(
     assert planned.marginal_plan is not None
     return CoreRelease(
         *common, spec.confidence, premises,
-        plan=planned.marginal_plan, unbiased=spec.unbiased, progress=progress,
+        plan=planned.marginal_plan, unbiased=spec.unbiased, zeros=planned.zeros, progress=progress,
         agree=lambda made: _agreed(backend, planned, made),
     )  # fmt: skip
 
 
-def _moved(backend: TableBackend, workload: Workload) -> Fraction:
+def _moved(backend: TableBackend, layout: TableLayout) -> Fraction:
     """How many rows come and go between the neighbours that it is priced for."""
-    neighbors = _neighbors(backend, workload)
+    neighbors = _neighbors(backend, layout)
     rows = (neighbors.rows or 1) * neighbors.group * (2 if neighbors.replaces else 1)
     return Fraction(rows)
 
 
 def _promise(backend: TableBackend, planned: ReleasePlan) -> MarginalPromise:
-    workload = planned.workload
-    sensitive = _sensitive(backend, workload)
+    layout = planned.layout
+    sensitive = _sensitive(backend, layout.workload)
     if sensitive is not None:
         check_premises((RowsStay(),), Facts("", rows_stay=backend.policy.rows_stay))
-    return MarginalPromise(planned.spec.loss, _neighbors(backend, workload), sensitive)
+    return MarginalPromise(planned.spec.loss, _neighbors(backend, layout), sensitive)
 
 
-def _neighbors(backend: TableBackend, workload: Workload) -> Neighbors:
+def _neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
     """The neighbours a release is priced for.
 
-    A row whose value becomes NULL leaves the tables of attributes that are not nullable, and a
-    line of a text file may be read as no row, so a
+    A row whose value becomes NULL leaves the tables of attributes that are not nullable, one that
+    the policy says cannot be is in none, and a line of a text file may be read as no row. So a
     changed row is then priced as one that goes and one that comes, and the total is not public.
     With exact releases public, as many rows come and go as induced neighbours differ in.
     """
     neighbors, attributes = backend.policy.neighbors, backend.policy.attributes
     known = backend.public()[1]
     if known:
-        rows = moves(backend.policy, workload.names, known)
+        rows = moves(backend.policy, layout.columns, known)
         if rows == 0:
             raise QuestionError(
                 "these tables are already public: they follow from what was released exactly",
                 "ask for them, where the released numbers were given",
             )
         return Neighbors("unbounded", None, rows)
-    nullable = all(attributes[name].nullable for name in workload.names)
-    stays = nullable and backend.policy.rows_stay
+    nullable = all(attributes[name].nullable for name in layout.workload.names)
+    stays = nullable and backend.policy.rows_stay and not layout.impossible
     if stays or not neighbors.replaces:
         return neighbors
     return Neighbors("unbounded", neighbors.rows, 2 * neighbors.group)
@@ -312,7 +328,7 @@ def _agreed(
         table = np.zeros(workload.sizes, np.int64)
         np.add.at(table, tuple(np.asarray(made.microdata).T), 1)
         whole = agreeing(backend, workload.names, table)
-    if whole is None:
+    if whole is None or (whole[in_table(planned.zeros, (*range(whole.ndim),), whole.shape)]).any():
         note = "the tables were not moved to agree with what was released exactly"
         return made.marginals, made.microdata, (note,)
     sums = {

@@ -11,6 +11,8 @@ from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import QuestionError
 from adomnia.limits import MAX_AXIS_VALUES
 from adomnia.marginals.workload import Workload, up_to_ways
+from adomnia.policy.impossible_section import Impossible, possible
+from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.expression import Column, Expr, columns
 from adomnia.queries.ranges import cells, count_cells, from_domain, show
 from adomnia.schema.table import Attribute
@@ -61,6 +63,19 @@ class TableLayout:
     workload: Workload
     keys: tuple[ReleaseKey, ...]
     left_out: tuple[LeftOut, ...] = ()
+    impossible: tuple[Impossible, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the tables read of a row, and what decides whether it is in them."""
+        read = [key.columns for key in self.keys] + [one.columns for one in self.impossible]
+        return tuple(dict.fromkeys(name for names in read for name in names))
+
+    @property
+    def reads(self) -> MarginalTables:
+        """The tables of all rows that can be."""
+        exprs, axes = tuple(k.expr for k in self.keys), tuple(k.axis for k in self.keys)
+        return MarginalTables(exprs, axes, possible(self.impossible))
 
 
 def table_layout(
@@ -81,7 +96,7 @@ def table_layout(
     names = [n for n in attributes if (n in wanted if wanted else n not in without)]
     keys = tuple(_attribute_key(attributes[name]) for name in names)
     workload = _workload(keys, ways, [[names.index(name) for name in part] for part in marginals])
-    return TableLayout(workload, keys, left_out)
+    return TableLayout(workload, keys, left_out, backend.policy.impossible)
 
 
 def _workload(

@@ -31,6 +31,15 @@ IMPOSSIBLE = (
     "age <> 12 AND smoker",
 )
 ATTRIBUTES = ("sex", "ill", "zip", "smoker")
+KEYS = (
+    "zip / 2",
+    "age / 10 AS decade",
+    "CASE WHEN ill = 'yes' OR sex = 'M' THEN 'a, b' WHEN smoker THEN 'c' END AS band",
+    "CASE WHEN city LIKE 'a%' THEN 1 ELSE 2 END AS town",
+    "COALESCE(zip, 9) AS code",
+    "date_trunc('year', seen)",
+    "EXTRACT(quarter FROM seen)",
+)
 
 
 def run(stretch: Stretch) -> None:
@@ -66,9 +75,8 @@ def release(world: World, chance: random.Random) -> tuple[str, Any]:
     terms: dict[str, Any] = {world.currency: chance.choice(["0.5", "2"]), "method": method}
     if method == "microdata":
         terms["unbiased"] = chance.random() < 0.5
-    listed = [
-        chance.sample(ATTRIBUTES, chance.choice([1, 2, 2])) for _ in range(chance.choice([1, 2]))
-    ]
+    known = (*ATTRIBUTES, *KEYS) if chance.random() < 0.4 else ATTRIBUTES
+    listed = [chance.sample(known, chance.choice([1, 2, 2])) for _ in range(chance.choice([1, 2]))]
     if chance.random() < 0.3:
         terms["ways"] = 1
     else:

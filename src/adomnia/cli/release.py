@@ -27,7 +27,10 @@ SHOWN = 20
 @click.command(short_help="Publish tables that agree with each other.")
 @click.option("--ways", type=int, metavar="K", help="All tables of one to K attributes.")
 @click.option(
-    "--marginals", multiple=True, metavar="A,B", help="One table by its attributes; repeatable."
+    "--marginals",
+    multiple=True,
+    metavar="A,B",
+    help="One table by its keys: attributes, or what GROUP BY takes; repeatable.",
 )
 @click.option("--epsilon", metavar="E", help="What to pay (Laplace noise).")
 @click.option("--rho", metavar="R", help="What to pay, with Gaussian noise (zCDP).")
@@ -66,6 +69,7 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
     Examples:
       adomnia release --ways 2 --epsilon 1 --plan
       adomnia release --marginals sex,age --marginals region --rho 0.1 --out tables
+      adomnia release --marginals "age / 10 AS decade, sex" --epsilon 1 --out tables
     """
     if not only_plan and out is None:
         raise QuestionError("a release needs a folder", "for example --out tables, or --plan")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -66,4 +67,5 @@ def _table(release: Release, subset: Subset) -> _TableView:
         drawing = bar_chart(bars, f"{' × '.join(names)}: counts with margins", MOST_BARS)
     shown = [(cell, value(count, off), margin_size(off)) for cell, count, off in rows[:MOST_ROWS]]
     more = max(0, len(rows) - MOST_ROWS)
-    return _TableView(named(workload, subset), names, drawing, shown, more)
+    anchor = re.sub(r"\W+", "_", named(workload, subset))
+    return _TableView(anchor, names, drawing, shown, more)

@@ -182,6 +182,10 @@ def _one_of_all(backend: TableBackend, spec: ReleaseSpec, layout: TableLayout) -
             "this method publishes one table, for an epsilon",
             "for example --marginals sex,age --epsilon 1",
         )
+    if not layout.plain:
+        raise QuestionError(
+            f"--method {CONSISTENT} takes attributes as they are", "use the other method, microdata"
+        )
     among = Consistent(backend, workload.names)
     name = f"a table drawn among the {len(among.tables):,} that agree with what is public"
     event = events.Exponential(spec.loss.epsilon, Fraction(1))
@@ -284,7 +288,7 @@ def _moved(backend: TableBackend, layout: TableLayout) -> Fraction:
 
 def _promise(backend: TableBackend, planned: ReleasePlan) -> MarginalPromise:
     layout = planned.layout
-    sensitive = _sensitive(backend, layout.workload)
+    sensitive = _sensitive(backend, layout)
     if sensitive is not None:
         check_premises((RowsStay(),), Facts("", rows_stay=backend.policy.rows_stay))
     return MarginalPromise(planned.spec.loss, _neighbors(backend, layout), sensitive)
@@ -298,7 +302,7 @@ def _neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
     changed row is then priced as one that goes and one that comes, and the total is not public.
     With exact releases public, as many rows come and go as induced neighbours differ in.
     """
-    neighbors, attributes = backend.policy.neighbors, backend.policy.attributes
+    neighbors = backend.policy.neighbors
     known = backend.public()[1]
     if known:
         rows = moves(backend.policy, layout.columns, known)
@@ -308,7 +312,8 @@ def _neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
                 "ask for them, where the released numbers were given",
             )
         return Neighbors("unbounded", None, rows)
-    nullable = all(attributes[name].nullable for name in layout.workload.names)
+    # Of an expression nobody vouches that all its values are listed: a row may have another.
+    nullable = layout.plain and all(key.null for key in layout.keys)
     stays = nullable and backend.policy.rows_stay and not layout.impossible
     if stays or not neighbors.replaces:
         return neighbors
@@ -324,7 +329,7 @@ def _agreed(
     if not backend.public()[1]:
         return made.marginals, made.microdata, ()
     whole: NDArray[np.int64] | None = None
-    if np.prod(workload.sizes, dtype=float) <= MOST_CELLS:
+    if planned.layout.plain and np.prod(workload.sizes, dtype=float) <= MOST_CELLS:
         table = np.zeros(workload.sizes, np.int64)
         np.add.at(table, tuple(np.asarray(made.microdata).T), 1)
         whole = agreeing(backend, workload.names, table)
@@ -338,8 +343,9 @@ def _agreed(
     return sums, records_of(whole), ("the tables agree with what was released exactly",)
 
 
-def _sensitive(backend: TableBackend, workload: Workload) -> Subset | None:
-    """The attributes that need protection, where the policy says that some do not."""
-    attributes = backend.policy.attributes
-    places = tuple(i for i, name in enumerate(workload.names) if attributes[name].sensitive)
-    return None if len(places) == len(workload.names) else places
+def _sensitive(backend: TableBackend, layout: TableLayout) -> Subset | None:
+    """The keys that need protection, where the policy says that some columns do not."""
+    named = backend.policy.attributes.items()
+    public = {name for name, attribute in named if not attribute.sensitive}
+    places = tuple(i for i, key in enumerate(layout.keys) if not {*key.columns} <= public)
+    return None if len(places) == len(layout.keys) else places

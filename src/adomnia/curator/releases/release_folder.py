@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -61,8 +62,8 @@ def refuse_taken(place: Path) -> None:
 def _fill(room: Path, release: Release, microdata: bool, pages: Mapping[str, str]) -> None:
     room.chmod(0o755)
     (room / "marginals").mkdir()
-    for subset in release.plan.workload.marginals:
-        _write_table(room / "marginals", release, subset)
+    for subset, stem in _stems(release).items():
+        _write_table(room / "marginals", release, subset, stem)
     if microdata and release.microdata is not None:
         _write_microdata(room, release)
     (room / "release.json").write_text(json.dumps(_facts(release), indent=1) + "\n", "utf-8")
@@ -72,10 +73,20 @@ def _fill(room: Path, release: Release, microdata: bool, pages: Mapping[str, str
         (room / name).write_text(text, "utf-8")
 
 
-def _write_table(room: Path, release: Release, subset: Subset) -> None:
-    workload = release.plan.workload
-    names = [workload.names[place] for place in subset]
-    stem = named(workload, subset)
+def _stems(release: Release) -> dict[Subset, str]:
+    """The name of each table's file: what a file may be called, and no name twice."""
+    workload, found = release.plan.workload, dict[Subset, str]()
+    taken: set[str] = set()
+    for subset in workload.marginals:
+        plain = re.sub(r"[^\w.-]+", "_", named(workload, subset)).strip("_.")[:120] or "table"
+        tries = (plain, *(f"{plain}_{number}" for number in range(2, len(taken) + 3)))
+        found[subset] = next(stem for stem in tries if stem.lower() not in taken)
+        taken.add(found[subset].lower())
+    return found
+
+
+def _write_table(room: Path, release: Release, subset: Subset, stem: str) -> None:
+    names = [release.plan.workload.names[place] for place in subset]
     rows = list(_rows(release, subset))
     _write_csv(room / f"{stem}.csv", [*names, COUNT, MARGIN], rows)
     _write_parquet(room / f"{stem}.parquet", [*names, COUNT, MARGIN], rows)
@@ -132,7 +143,7 @@ def _facts(release: Release) -> dict[str, Any]:
             {"name": name, "values": [_plain(value) for value in values]}
             for name, values in zip(plan.workload.names, release.values, strict=True)
         ],
-        "marginals": [_about(release, subset) for subset in plan.workload.marginals],
+        "marginals": [_about(release, subset, stem) for subset, stem in _stems(release).items()],
         "left_out": [vars(one) for one in plan.layout.left_out],
         "policy": release.policy,
         "receipt": release.receipt,
@@ -140,12 +151,12 @@ def _facts(release: Release) -> dict[str, Any]:
     }
 
 
-def _about(release: Release, subset: Subset) -> dict[str, Any]:
+def _about(release: Release, subset: Subset, stem: str) -> dict[str, Any]:
     workload = release.plan.workload
     margins = release.margins[subset]
     return {
         "attributes": [workload.names[place] for place in subset],
-        "file": f"marginals/{named(workload, subset)}.csv",
+        "file": f"marginals/{stem}.csv",
         "cells": workload.cells(subset),
         "largest_margin": float(margins.max(initial=0)),
         "deviation": release.plan.deviations.get(subset),
@@ -160,13 +171,12 @@ def _plain(value: Any) -> Any:
 
 
 def _metadata(release: Release) -> dict[str, Any]:
-    workload = release.plan.workload
     tables = [
         {
-            "url": f"marginals/{named(workload, subset)}.csv",
+            "url": f"marginals/{stem}.csv",
             "tableSchema": {"columns": _columns(release, subset)},
         }
-        for subset in workload.marginals
+        for subset, stem in _stems(release).items()
     ]
     return {"@context": "http://www.w3.org/ns/csvw", "tables": tables}
 

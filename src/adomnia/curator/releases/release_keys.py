@@ -1,4 +1,4 @@
-"""The sides of released tables: which attributes, with which values, and which are left out."""
+"""The sides of released tables: attributes, and whatever GROUP BY takes, such as `age / 10`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from adomnia.marginals.workload import Workload, up_to_ways
 from adomnia.policy.impossible_section import Impossible, possible
 from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.expression import Column, Expr, columns
+from adomnia.queries.grouping import shows_null
 from adomnia.queries.ranges import cells, count_cells, from_domain, show
+from adomnia.queries.sql.fragments import bind_key
+from adomnia.schema.domain import Domain
 from adomnia.schema.table import Attribute
 
 __all__ = ["LeftOut", "ReleaseKey", "TableLayout", "table_layout"]
@@ -66,6 +69,11 @@ class TableLayout:
     impossible: tuple[Impossible, ...] = ()
 
     @property
+    def plain(self) -> bool:
+        """Whether all keys are attributes as they are."""
+        return all(isinstance(key.expr, Column) for key in self.keys)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """What the tables read of a row, and what decides whether it is in them."""
         read = [key.columns for key in self.keys] + [one.columns for one in self.impossible]
@@ -85,18 +93,77 @@ def table_layout(
 
     Keys are those that the list names; where it names none, all attributes with few enough values.
     """
-    attributes = backend.policy.attributes
-    wanted = list(dict.fromkeys(name for names in marginals for name in names))
-    for name in wanted:
-        if name not in attributes:
-            hint = "declared are: " + ", ".join(attributes)
-            raise QuestionError(f"{name[:60]!r} is not a declared attribute", hint)
-    left_out = () if wanted else _left_out(attributes)
-    without = {one.attribute for one in left_out}
-    names = [n for n in attributes if (n in wanted if wanted else n not in without)]
-    keys = tuple(_attribute_key(attributes[name]) for name in names)
-    workload = _workload(keys, ways, [[names.index(name) for name in part] for part in marginals])
-    return TableLayout(workload, keys, left_out, backend.policy.impossible)
+    attributes, impossible = backend.policy.attributes, backend.policy.impossible
+    if not any(marginals):
+        left_out = _left_out(attributes)
+        without = {one.attribute for one in left_out}
+        keys = tuple(_attribute_key(one) for n, one in attributes.items() if n not in without)
+        return TableLayout(_workload(keys, ways, []), keys, left_out, impossible)
+    names = _Names(backend)
+    tables = [[names.key(text) for text in part] for part in marginals]
+    keys = names.in_order()
+    listed = [[keys.index(names.keys[expr]) for expr in part] for part in tables]
+    return TableLayout(_workload(keys, ways, listed), keys, (), impossible)
+
+
+class _Names:
+    """The keys that a list of tables names: attributes, and expressions with or without an alias.
+
+    The same expression is the same key, however it is written.
+    """
+
+    def __init__(self, backend: TableBackend) -> None:
+        self._attributes = backend.policy.attributes
+        self._columns = tuple(backend.engine.columns())
+        self.keys: dict[Expr, ReleaseKey] = {}
+        self._aliases: dict[str, Expr] = {}
+
+    def key(self, text: str) -> Expr:
+        """What a text stands for: an attribute, an alias that was given before, an expression."""
+        if text in self._attributes:
+            return self._kept(_attribute_key(self._attributes[text]))
+        if text in self._aliases:
+            return self._aliases[text]
+        domains = {name: one.domain for name, one in self._attributes.items()}
+        alias, expr = self._bound(text, domains)
+        if isinstance(expr, Column) and alias is None:
+            if expr.name not in self._attributes:
+                raise self._undeclared(expr.name)
+            return self._kept(_attribute_key(self._attributes[expr.name]))
+        name = alias or " ".join(text.split())
+        self._refuse_taken(name, expr)
+        _refuse_wide(name, expr)
+        if alias is not None:
+            self._aliases[alias] = expr
+        return self._kept(ReleaseKey(name, expr, shows_null(expr, self._attributes)), bool(alias))
+
+    def in_order(self) -> tuple[ReleaseKey, ...]:
+        """Attributes in the policy's order, then expressions in that of the list."""
+        plain = {key.name: key for key in self.keys.values() if isinstance(key.expr, Column)}
+        first = [plain[name] for name in self._attributes if name in plain]
+        return (*first, *(key for key in self.keys.values() if key not in first))
+
+    def _bound(self, text: str, domains: Mapping[str, Domain]) -> tuple[str | None, Expr]:
+        if text.isidentifier() and text.lower() not in {name.lower() for name in self._columns}:
+            raise self._undeclared(text)
+        return bind_key(text, self._columns, domains)
+
+    def _undeclared(self, name: str) -> QuestionError:
+        hint = "declared are: " + ", ".join(self._attributes)
+        return QuestionError(f"{name[:60]!r} is not a declared attribute", hint)
+
+    def _refuse_taken(self, name: str, expr: Expr) -> None:
+        """A name means one thing: other keys, columns and what a file says beside them have it."""
+        taken = {key.name for key in self.keys.values() if key.expr != expr}
+        if name in {*taken, *self._columns, "count", "count_margin", "mark"}:
+            raise QuestionError(
+                f"{name[:60]!r} is the name of something else", "take another alias"
+            )
+
+    def _kept(self, key: ReleaseKey, again: bool = False) -> Expr:
+        if again or key.expr not in self.keys:
+            self.keys[key.expr] = key
+        return key.expr
 
 
 def _workload(
@@ -119,14 +186,20 @@ def _workload(
 
 
 def _attribute_key(attribute: Attribute) -> ReleaseKey:
-    spread = from_domain(attribute.domain)
-    wrong = _unlistable(count_cells(spread))
+    expr = Column(attribute.name, from_domain(attribute.domain))
+    _refuse_wide(attribute.name, expr)
+    return ReleaseKey(attribute.name, expr, attribute.nullable)
+
+
+def _refuse_wide(name: str, expr: Expr) -> None:
+    """Refuse what has no list of values, or too long a one."""
+    wrong = _unlistable(count_cells(expr.range))
     if wrong:
         raise QuestionError(
-            f"{attribute.name!r} has {wrong}",
-            f"an attribute of a table has at most {MAX_AXIS_VALUES:,}: declare a coarser step",
+            f"{name[:60]!r} has {wrong}",
+            f"an attribute of a table has at most {MAX_AXIS_VALUES:,}: declare a coarser step, "
+            "or take a coarser key such as age / 10",
         )
-    return ReleaseKey(attribute.name, Column(attribute.name, spread), attribute.nullable)
 
 
 def _left_out(attributes: Mapping[str, Attribute]) -> tuple[LeftOut, ...]:

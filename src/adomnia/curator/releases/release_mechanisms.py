@@ -6,7 +6,7 @@ Each reads all marginals once and lets out tables that agree with each other.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -28,7 +28,7 @@ from adomnia.privacy.events import Event
 from adomnia.privacy.premises import Premise
 from adomnia.privacy.reads import MarginalTables, Reads
 from adomnia.queries.canonical import expression_json
-from adomnia.queries.expression import columns
+from adomnia.queries.expression import Column, columns
 
 __all__ = ["CoreRelease", "DrawnTable", "ParityRelease", "ReleasedTables"]
 
@@ -83,12 +83,10 @@ class _Tables(Releasing, ABC):
         """The columns, and the rows it was priced for: all that pricing it anew needs."""
         names, read = self.workload.names, self.reads
         marginals = [[names[place] for place in subset] for subset in self.workload.marginals]
-        where = read.where if isinstance(read, MarginalTables) else None
-        also = [one.name for one in columns(where) if one.name not in names]
         return {
-            "tables": [*names, *also],
+            "tables": _columns(read) if isinstance(read, MarginalTables) else list(names),
             "marginals": marginals,
-            **({} if where is None else {"where": expression_json(where)}),
+            **_beside(self.reads, range(len(names))),
             "moves": str(self.moves),
             "mechanism": {"name": self.name},
             "event": events.to_json(self.event),
@@ -100,14 +98,28 @@ class _Tables(Releasing, ABC):
         named = {
             s: tuple(self.workload.names[place] for place in s) for s in self.workload.marginals
         }
-        return tuple(
-            registered(
-                {named[s]: tables[s] for s in named},
-                {named[s]: margins[s] for s in named},
-                self.confidence,
-                self.reads.where if isinstance(self.reads, MarginalTables) else None,
-            )
+        kept = registered(
+            {named[s]: tables[s] for s in named},
+            {named[s]: margins[s] for s in named},
+            self.confidence,
         )
+        return tuple({**one, **_beside(self.reads, s)} for one, s in zip(kept, named, strict=False))
+
+
+def _columns(reads: MarginalTables) -> list[str]:
+    """The columns that decide in which cell a row is, or that it is in none."""
+    read = (column.name for expr in (*reads.keys, reads.where) for column in columns(expr))
+    return list(dict.fromkeys(read))
+
+
+def _beside(reads: Reads | None, places: Iterable[int]) -> dict[str, Any]:
+    """Of a record, what names do not tell: keys that are no columns, and of which rows it is."""
+    if not isinstance(reads, MarginalTables):
+        return {}
+    keys = [reads.keys[place] for place in places]
+    plain = all(isinstance(key, Column) for key in keys)
+    told = {} if plain else {"keys": [expression_json(key) for key in keys]}
+    return told if reads.where is None else {**told, "where": expression_json(reads.where)}
 
 
 @dataclass(frozen=True, eq=False)

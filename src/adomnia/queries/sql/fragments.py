@@ -55,6 +55,8 @@ def bind_key(
 
 def _part(text: str, domains: Mapping[str, Domain], what: str) -> tuple[Binder, exp.Expression]:
     """The one expression that a text holds, and what binds it."""
+    if not text.strip():
+        raise QuestionError(f"{what} is needed here, and there is none", "for example age / 10")
     sql = f"{BEGIN}{text}"
     select = parse(sql)
     if [name for name, part in select.args.items() if part] != ["expressions"]:

@@ -69,3 +69,16 @@ def test_attributes_that_are_in_no_table_are_named_with_the_reason(run, house):
 def test_where_tables_are_listed_nothing_is_left_out(run, house):
     ran = run("release", "--marginals", "sex", "--epsilon", "1", "--plan", "--format", "json")
     assert ran.json["left_out"] == []
+
+
+def test_what_is_printed_and_by_whom_is_in_the_folder(run, house):
+    ran = run("release", "--marginals", "sex, age / 10 AS decade", "--epsilon", "1", "--out", "t",
+              "--round-to", "10", "--title", "Ages", "--publisher", "The Office")  # fmt: skip
+    assert ran.code == 0
+    printed = (house / "t" / "presentation" / "sex__decade.csv").read_text().splitlines()
+    assert printed[0] == "sex,decade,count,count_margin,mark"
+    assert all(line.split(",")[2].endswith("0") for line in printed[1:])
+    assert "Published by The Office on" in (house / "t" / "index.html").read_text()
+    assert run(
+        "release", "--marginals", "sex", "--epsilon", "1", "--out", "u", "--round-to", "0"
+    ).code

@@ -12,6 +12,7 @@ import click
 from adomnia import formatting
 from adomnia.cli import options
 from adomnia.curator.database import open_database
+from adomnia.curator.releases.presentation import Imprint, Presentation
 from adomnia.curator.releases.release import Release, ReleaseMethod, ReleasePlan, named
 from adomnia.curator.releases.release_folder import refuse_taken, write_folder
 from adomnia.errors import QuestionError
@@ -36,6 +37,17 @@ SHOWN = 20
 @click.option("--rho", metavar="R", help="What to pay, with Gaussian noise (zCDP).")
 @click.option("--out", metavar="DIR", help="The folder to make.")
 @click.option("--microdata", is_flag=True, help="Also the made-up records behind the tables.")
+@click.option("--title", metavar="TEXT", help="What the publication is called.")
+@click.option("--publisher", metavar="NAME", help="Who publishes it.")
+@click.option(
+    "--round-to", type=click.IntRange(1), metavar="N",
+    help="Also a folder of tables as they are printed: multiples of N.",
+)  # fmt: skip
+@click.option(
+    "--suppress-unsure", is_flag=True,
+    help="Also a folder of tables as they are printed: blank where a margin is wider than its "
+    "number.",
+)  # fmt: skip
 @click.option(
     "--unbiased", is_flag=True, help="Right on average, perhaps negative: to be averaged."
 )
@@ -56,6 +68,10 @@ SHOWN = 20
 def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
     out: str | None,
     microdata: bool,
+    title: str | None,
+    publisher: str | None,
+    round_to: int | None,
+    suppress_unsure: bool,
     only_plan: bool,
     gate: bool,
     analyst: str | None,
@@ -87,7 +103,11 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
             return
         with terminal.progress("making the tables", total=1) as bar:
             made = database.release(planned, analyst=analyst, progress=_watch(bar))
-    write_folder(made, out, microdata=microdata, pages={"index.html": release_page(made)})
+    imprint, printed = Imprint(title, publisher), None
+    if round_to is not None or suppress_unsure:
+        printed = Presentation(round_to or 1, suppress_unsure)
+    pages = {"index.html": release_page(made, imprint, printed)}
+    write_folder(made, out, microdata=microdata, pages=pages, presentation=printed, imprint=imprint)
     _print_made(made, out, form)
 
 

@@ -6,24 +6,51 @@ Nothing here touches data: records are made up, and which cells are forbidden is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.marginals.core.microdata import tabulate
-from adomnia.marginals.workload import Subset
+from adomnia.marginals.core.microdata import SWEEPS, Aim, descend, tabulate
+from adomnia.marginals.workload import Subset, Workload
 
-__all__ = ["repaired"]
+__all__ = ["kept_empty", "repaired", "without_forbidden"]
 
 Records = NDArray[np.int64]
+Masks = Mapping[Subset, NDArray[np.bool_]]
 ROUNDS = 4
 
 
-def repaired(
+def without_forbidden(
     records: Records,
-    sizes: Sequence[int],
-    forbidden: Mapping[Subset, NDArray[np.bool_]],
+    workload: Workload,
+    aims: Sequence[Aim],
+    forbidden: Masks,
     chance: np.random.Generator,
+) -> Records:
+    """Records of which none is in a forbidden cell; where some had to move, all are brought near
+    the aims again."""
+    if not _offending(records, forbidden).any():
+        return records
+    sizes = workload.sizes
+    kept = [replace(aim, forbidden=forbidden.get(aim.subset)) for aim in aims if aim.subset]
+    kept += kept_empty(workload, forbidden)
+    records = repaired(records, sizes, forbidden, chance)
+    records = descend(records, sizes, kept, chance, SWEEPS[1:])
+    return repaired(records, sizes, forbidden, chance)
+
+
+def kept_empty(workload: Workload, forbidden: Masks) -> list[Aim]:
+    """Aims that only keep cells empty, of subsets that are no table."""
+    return [
+        Aim(subset, np.zeros(mask.shape), 0.0, forbidden=mask)
+        for subset, mask in forbidden.items()
+        if subset not in workload.marginals
+    ]
+
+
+def repaired(
+    records: Records, sizes: Sequence[int], forbidden: Masks, chance: np.random.Generator
 ) -> Records:
     """Records of which none is in a forbidden cell: one value changes, of as coarse an attribute as
     will do, in proportion to what the others have.

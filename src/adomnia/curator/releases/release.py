@@ -134,6 +134,9 @@ class Release:
     policy: str
     remaining: Mapping[str, Fraction]
     notes: tuple[str, ...] = ()
+    table: str = ""
+    version: str | None = None
+    """Which data it was, by the curator's word."""
 
 
 def named(workload: Workload, subset: Subset) -> str:
@@ -242,6 +245,7 @@ def publish(
     return Release(
         planned, values, made.tables, made.margins, made.microdata, paid.receipt,
         backend.policy.digest, left, (*made.notes, *_impossible_note(planned)),
+        backend.policy.table, backend.policy.version,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from adomnia.curator.releases.presentation import MARKS, Imprint, Presentation
 from adomnia.curator.releases.release import Release, named
 from adomnia.errors import MachineryError, QuestionError
 from adomnia.marginals.workload import Subset
@@ -22,7 +24,8 @@ from adomnia.privacy import events
 
 __all__ = ["write_folder"]
 
-COUNT, MARGIN = "count", "count_margin"
+COUNT, MARGIN, MARK = "count", "count_margin", "mark"
+TABLES, PRINTED = "marginals", "presentation"
 
 
 def write_folder(
@@ -31,17 +34,21 @@ def write_folder(
     *,
     microdata: bool = False,
     pages: Mapping[str, str] | None = None,
+    presentation: Presentation | None = None,
+    imprint: Imprint | None = None,
 ) -> Path:
     """Write everything beside the place, then move it there in one step.
 
-    The place must not exist yet, or be an empty folder.
+    The place must not exist yet, or be an empty folder. With a `presentation` the tables are there
+    a second time, as they are printed. The `imprint` says who publishes it.
     """
     place = Path(folder)
     refuse_taken(place)
     place.parent.mkdir(parents=True, exist_ok=True)
     room = Path(tempfile.mkdtemp(prefix=".release-", dir=place.parent))
     try:
-        _fill(room, release, microdata, pages or {})
+        told = _Told(release, imprint or Imprint(), presentation)
+        _fill(room, told, microdata, pages or {})
         if place.exists():
             place.rmdir()
         room.rename(place)
@@ -59,15 +66,32 @@ def refuse_taken(place: Path) -> None:
         raise QuestionError(f"{str(place)!r} is not empty", "name a new folder with --out")
 
 
-def _fill(room: Path, release: Release, microdata: bool, pages: Mapping[str, str]) -> None:
+@dataclass(frozen=True)
+class _Told:
+    """A release, who publishes it, and how it is printed if it is."""
+
+    release: Release
+    imprint: Imprint
+    presentation: Presentation | None
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Where tables are."""
+        return (TABLES,) if self.presentation is None else (TABLES, PRINTED)
+
+
+def _fill(room: Path, told: _Told, microdata: bool, pages: Mapping[str, str]) -> None:
+    release = told.release
     room.chmod(0o755)
-    (room / "marginals").mkdir()
+    if told.presentation is not None:
+        _write_printed(room / PRINTED, release, told.presentation)
+    (room / TABLES).mkdir()
     for subset, stem in _stems(release).items():
-        _write_table(room / "marginals", release, subset, stem)
+        _write_table(room / TABLES, release, subset, stem)
     if microdata and release.microdata is not None:
         _write_microdata(room, release)
-    (room / "release.json").write_text(json.dumps(_facts(release), indent=1) + "\n", "utf-8")
-    metadata = json.dumps(_metadata(release), indent=1)
+    (room / "release.json").write_text(json.dumps(_facts(told), indent=1) + "\n", "utf-8")
+    metadata = json.dumps(_metadata(told), indent=1)
     (room / "csv-metadata.json").write_text(metadata + "\n", "utf-8")
     for name, text in pages.items():
         (room / name).write_text(text, "utf-8")
@@ -90,6 +114,18 @@ def _write_table(room: Path, release: Release, subset: Subset, stem: str) -> Non
     rows = list(_rows(release, subset))
     _write_csv(room / f"{stem}.csv", [*names, COUNT, MARGIN], rows)
     _write_parquet(room / f"{stem}.parquet", [*names, COUNT, MARGIN], rows)
+
+
+def _write_printed(room: Path, release: Release, presentation: Presentation) -> None:
+    room.mkdir()
+    names = release.plan.workload.names
+    for subset, stem in _stems(release).items():
+        rows = [
+            (*key, *presentation.printed(count, margin))
+            for *key, count, margin in _rows(release, subset)
+        ]
+        heads = [*(names[place] for place in subset), COUNT, MARGIN, MARK]
+        _write_csv(room / f"{stem}.csv", heads, rows)
 
 
 def _rows(release: Release, subset: Subset) -> Iterator[tuple[Any, ...]]:
@@ -128,10 +164,14 @@ def _write_microdata(room: Path, release: Release) -> None:
     _write_parquet(room / "microdata.parquet", names, rows)
 
 
-def _facts(release: Release) -> dict[str, Any]:
-    plan = release.plan
+def _facts(told: _Told) -> dict[str, Any]:
+    release, plan = told.release, told.release.plan
     spent = events.loss(plan.event)
+    presentation = told.presentation
     return {
+        **told.imprint.to_json(),
+        "table": release.table,
+        "version": release.version,
         "spent": {name: str(value) for name, value in spent.amounts.items()},
         "remaining": {name: str(value) for name, value in release.remaining.items()},
         "method": plan.spec.method,
@@ -145,6 +185,7 @@ def _facts(release: Release) -> dict[str, Any]:
         ],
         "marginals": [_about(release, subset, stem) for subset, stem in _stems(release).items()],
         "left_out": [vars(one) for one in plan.layout.left_out],
+        "presentation": None if presentation is None else presentation.to_json(),
         "policy": release.policy,
         "receipt": release.receipt,
         "notes": list(release.notes),
@@ -170,24 +211,32 @@ def _plain(value: Any) -> Any:
 # CSV on the Web: types beside the files, so that other programs read them right.
 
 
-def _metadata(release: Release) -> dict[str, Any]:
+def _metadata(told: _Told) -> dict[str, Any]:
+    imprint, release = told.imprint, told.release
     tables = [
         {
-            "url": f"marginals/{stem}.csv",
-            "tableSchema": {"columns": _columns(release, subset)},
+            "url": f"{folder}/{stem}.csv",
+            "tableSchema": {"columns": _columns(release, subset, folder == PRINTED)},
         }
+        for folder in told.folders
         for subset, stem in _stems(release).items()
     ]
-    return {"@context": "http://www.w3.org/ns/csvw", "tables": tables}
+    by = {"dc:title": imprint.title, "dc:publisher": imprint.publisher}
+    said = {name: text for name, text in by.items() if text is not None}
+    issued = {"dc:issued": imprint.published.isoformat()}
+    return {"@context": "http://www.w3.org/ns/csvw", **said, **issued, "tables": tables}
 
 
-def _columns(release: Release, subset: Subset) -> list[dict[str, str]]:
+def _columns(release: Release, subset: Subset, printed: bool) -> list[dict[str, str]]:
     names = release.plan.workload.names
     columns = [_column(names[place], _type(release.values[place])) for place in subset]
-    whole = release.tables[subset].dtype.kind in "iu"
+    whole = printed or release.tables[subset].dtype.kind in "iu"
     often = f"in {release.plan.spec.confidence:.0%} of all cases the true count is this close"
     margin = {**_column(MARGIN, "number"), "dc:description": often}
-    return [*columns, _column(COUNT, "integer" if whole else "number"), margin]
+    count = _column(COUNT, "integer" if whole else "number")
+    said = "; ".join(f"{name}: {meaning}" for name, meaning in MARKS.items())
+    mark = {**_column(MARK, "string"), "dc:description": said}
+    return [*columns, count, margin, *([mark] if printed else [])]
 
 
 def _column(title: str, datatype: str) -> dict[str, str]:

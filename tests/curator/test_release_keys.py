@@ -47,6 +47,9 @@ def test_a_key_is_an_expression_or_its_alias(town: Town, exact, tmp_path: Path) 
     ]
     assert column == {"name": "age%20%2F%2010", "titles": "age / 10", "datatype": "integer"}
     page = release_page(made)
+    assert "<code>age / 10</code>" in page
+    keys = json.loads((folder / "release.json").read_text())["attributes"]
+    assert [one.get("key") for one in keys] == [None, None, BAND, "age / 10"]
     assert "region × age / 10" in page
     assert 'id="region__age_10"' in page
 

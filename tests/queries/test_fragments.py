@@ -8,8 +8,9 @@ import pytest
 
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Column
+from adomnia.queries.key_list import split_keys
 from adomnia.queries.ranges import Number
-from adomnia.queries.sql.fragments import bind_condition, bind_key, split_keys
+from adomnia.queries.sql.fragments import bind_condition, bind_key
 from adomnia.schema.domain import Categories, Grid
 
 DOMAINS = {"age": Grid(Fraction(0), Fraction(99), Fraction(1)), "sex": Categories(("F", "M"))}

@@ -21,6 +21,7 @@ from adomnia.ledger.prior import Registered
 from adomnia.policy.policy import Policy, line_of, read_policy
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Amount, Loss, exact
+from adomnia.queries.key_list import split_keys
 from adomnia.queries.question import Question
 from adomnia.schema.table import Table
 
@@ -350,8 +351,6 @@ def confirmed_policy(policy: str | Path) -> Policy:
 
 def _keys(marginal: str | Sequence[str]) -> tuple[str, ...]:
     """The keys of one marginal: a list, or a text with commas."""
-    from adomnia.queries.sql.fragments import split_keys  # noqa: PLC0415 (slow to import)
-
     parts = split_keys(marginal) if isinstance(marginal, str) else marginal
     return tuple(part.strip() for part in parts)
 

@@ -51,6 +51,7 @@ def release_page(
         "order": release.plan.spec,
         "notes": release.notes,
         "left_out": release.plan.layout.left_out,
+        "keys": [key.written for key in release.plan.layout.keys if key.written],
         "receipt": release.receipt,
         "tables": [_table(release, subset) for subset in shown],
         "more": len(workload.marginals) - len(shown),

@@ -180,8 +180,12 @@ def _facts(told: _Told) -> dict[str, Any]:
         "unbiased": plan.spec.unbiased,
         "rows": None if release.microdata is None else len(release.microdata),
         "attributes": [
-            {"name": name, "values": [_plain(value) for value in values]}
-            for name, values in zip(plan.workload.names, release.values, strict=True)
+            {
+                "name": key.name,
+                **({} if key.written is None else {"key": key.written}),
+                "values": [_plain(value) for value in key.values],
+            }
+            for key in plan.layout.keys
         ],
         "marginals": [_about(release, subset, stem) for subset, stem in _stems(release).items()],
         "left_out": [vars(one) for one in plan.layout.left_out],

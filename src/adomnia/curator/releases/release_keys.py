@@ -16,7 +16,6 @@ from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.expression import Column, Expr, columns
 from adomnia.queries.grouping import shows_null
 from adomnia.queries.ranges import cells, count_cells, from_domain, show
-from adomnia.queries.sql.fragments import bind_key
 from adomnia.schema.domain import Domain
 from adomnia.schema.table import Attribute
 
@@ -25,11 +24,15 @@ __all__ = ["LeftOut", "ReleaseKey", "TableLayout", "table_layout"]
 
 @dataclass(frozen=True)
 class ReleaseKey:
-    """A side of a table: its name, its value in a row, and whether NULL is one of its values."""
+    """A side of a table: its name, its value in a row, and whether NULL is one of its values.
+
+    What is no attribute is told as it was `written`.
+    """
 
     name: str
     expr: Expr
     null: bool
+    written: str | None = None
 
     @cached_property
     def axis(self) -> tuple[Any, ...]:
@@ -130,12 +133,14 @@ class _Names:
             if expr.name not in self._attributes:
                 raise self._undeclared(expr.name)
             return self._kept(_attribute_key(self._attributes[expr.name]))
-        name = alias or " ".join(text.split())
+        written = " ".join(text.split())
+        name = alias or written
         self._refuse_taken(name, expr)
         _refuse_wide(name, expr)
         if alias is not None:
             self._aliases[alias] = expr
-        return self._kept(ReleaseKey(name, expr, shows_null(expr, self._attributes)), bool(alias))
+        null = shows_null(expr, self._attributes)
+        return self._kept(ReleaseKey(name, expr, null, written), bool(alias))
 
     def in_order(self) -> tuple[ReleaseKey, ...]:
         """Attributes in the policy's order, then expressions in that of the list."""
@@ -144,6 +149,8 @@ class _Names:
         return (*first, *(key for key in self.keys.values() if key not in first))
 
     def _bound(self, text: str, domains: Mapping[str, Domain]) -> tuple[str | None, Expr]:
+        from adomnia.queries.sql.fragments import bind_key  # noqa: PLC0415 (slow to import)
+
         if text.isidentifier() and text.lower() not in {name.lower() for name in self._columns}:
             raise self._undeclared(text)
         return bind_key(text, self._columns, domains)

@@ -17,7 +17,7 @@ from adomnia.queries.sql.rows import row_binder
 from adomnia.queries.sql.scope import Relation
 from adomnia.schema.domain import Domain, Open
 
-__all__ = ["bind_condition", "bind_key", "split_keys"]
+__all__ = ["bind_condition", "bind_key"]
 
 BEGIN = "SELECT "
 """What makes a statement of a part, so that errors point into it."""
@@ -66,23 +66,3 @@ def _part(text: str, domains: Mapping[str, Domain], what: str) -> tuple[Binder, 
     check(sql, select)
     columns = {name: Column(name, from_domain(domain)) for name, domain in domains.items()}
     return row_binder(sql, Relation({"": columns})), select.expressions[0]
-
-
-def split_keys(text: str) -> list[str]:
-    """The parts of a list of keys: split at commas, but not inside parentheses or quotes.
-
-    >>> split_keys("sex, CASE WHEN age IN (1, 2) THEN 'a, b' END AS band")
-    ['sex', "CASE WHEN age IN (1, 2) THEN 'a, b' END AS band"]
-    """
-    parts, depth, quote = [""], 0, ""
-    for sign in text:
-        if quote:
-            quote = "" if sign == quote else quote
-        elif sign in "'\"":
-            quote = sign
-        depth += 0 if quote else (sign in "([") - (sign in ")]")
-        if sign == "," and not quote and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [part.strip() for part in parts]

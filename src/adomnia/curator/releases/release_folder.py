@@ -47,7 +47,7 @@ def write_folder(
     place.parent.mkdir(parents=True, exist_ok=True)
     room = Path(tempfile.mkdtemp(prefix=".release-", dir=place.parent))
     try:
-        told = _Told(release, imprint or Imprint(), presentation)
+        told = _Publication(release, imprint or Imprint(), presentation)
         _fill(room, told, microdata, pages or {})
         if place.exists():
             place.rmdir()
@@ -67,7 +67,7 @@ def refuse_taken(place: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Publication:
     """A release, who publishes it, and how it is printed if it is."""
 
     release: Release
@@ -80,7 +80,7 @@ class _Told:
         return (TABLES,) if self.presentation is None else (TABLES, PRINTED)
 
 
-def _fill(room: Path, told: _Told, microdata: bool, pages: Mapping[str, str]) -> None:
+def _fill(room: Path, told: _Publication, microdata: bool, pages: Mapping[str, str]) -> None:
     release = told.release
     room.chmod(0o755)
     if told.presentation is not None:
@@ -164,7 +164,7 @@ def _write_microdata(room: Path, release: Release) -> None:
     _write_parquet(room / "microdata.parquet", names, rows)
 
 
-def _facts(told: _Told) -> dict[str, Any]:
+def _facts(told: _Publication) -> dict[str, Any]:
     release, plan = told.release, told.release.plan
     spent = events.loss(plan.event)
     presentation = told.presentation
@@ -215,7 +215,7 @@ def _plain(value: Any) -> Any:
 # CSV on the Web: types beside the files, so that other programs read them right.
 
 
-def _metadata(told: _Told) -> dict[str, Any]:
+def _metadata(told: _Publication) -> dict[str, Any]:
     imprint, release = told.imprint, told.release
     tables = [
         {

@@ -33,6 +33,7 @@ __all__ = [
     "MAX_STARS",
     "MAX_STATEMENT_CHARACTERS",
     "MAX_STATEMENT_WORDS",
+    "MAX_STRUCTURAL_CELLS",
     "MAX_TESTED_VALUES",
     "MAX_UNPAID_ROUNDS",
     "MAX_WAITING_QUESTIONS",
@@ -94,6 +95,9 @@ MAX_CONSISTENT_TABLES = 1_000_000
 
 MAX_RELEASED_CELLS = 1 << 28
 """Cells of a release in all: two gigabytes of numbers."""
+
+MAX_STRUCTURAL_CELLS = 1 << 20
+"""Combinations of values that are looked through for those that cannot be."""
 
 MAX_PARITIES = 1 << 24
 """Coefficients that the paper's way of releasing measures."""

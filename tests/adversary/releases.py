@@ -23,7 +23,23 @@ MODELS = (
     ("item_sets", "FrequentItemSets", {}, False),
 )
 RELATIONS = ("unbounded", "bounded", "attribute", "bit", "unit", "bounded unit")
+IMPOSSIBLE = (
+    "sex = 'M' AND ill = 'yes'",
+    "zip IN (1, 3) AND NOT smoker",
+    "ill = 'Flu'",
+    "COALESCE(zip, 4) = 4 OR sex IS NULL",
+    "age <> 12 AND smoker",
+)
 ATTRIBUTES = ("sex", "ill", "zip", "smoker")
+KEYS = (
+    "zip / 2",
+    "age / 10 AS decade",
+    "CASE WHEN ill = 'yes' OR sex = 'M' THEN 'a, b' WHEN smoker THEN 'c' END AS band",
+    "CASE WHEN city LIKE 'a%' THEN 1 ELSE 2 END AS town",
+    "COALESCE(zip, 9) AS code",
+    "date_trunc('year', seen)",
+    "EXTRACT(quarter FROM seen)",
+)
 
 
 def run(stretch: Stretch) -> None:
@@ -41,6 +57,8 @@ def _run(stretch: Stretch, part: str, make: Any, each: int) -> None:
         world = World.drawn(chance, chance.choice(RELATIONS))
         if part == "releases" and world.relation.name == "bounded" and chance.random() < 0.5:
             world = replace(world, public=tuple(chance.sample(ATTRIBUTES, 2)))
+        if part == "releases" and chance.random() < 0.4:
+            world = replace(world, impossible=tuple(chance.sample(IMPOSSIBLE, 2)))
         rows = world.table(chance)
         tables = [rows, *(world.neighbour(rows, chance) for _ in range(4))]
         with opened(world, tables, "parquet") as databases:
@@ -48,7 +66,7 @@ def _run(stretch: Stretch, part: str, make: Any, each: int) -> None:
             bench = Bench(stretch.tally, part, label, databases)
             for _ in range(each):
                 what, asked = make(world, chance)
-                bench.compare(asked, f"{what} public {world.public}")
+                bench.compare(asked, f"{what} public {world.public} not {world.impossible}")
 
 
 def release(world: World, chance: random.Random) -> tuple[str, Any]:
@@ -57,9 +75,8 @@ def release(world: World, chance: random.Random) -> tuple[str, Any]:
     terms: dict[str, Any] = {world.currency: chance.choice(["0.5", "2"]), "method": method}
     if method == "microdata":
         terms["unbiased"] = chance.random() < 0.5
-    listed = [
-        chance.sample(ATTRIBUTES, chance.choice([1, 2, 2])) for _ in range(chance.choice([1, 2]))
-    ]
+    known = (*ATTRIBUTES, *KEYS) if chance.random() < 0.4 else ATTRIBUTES
+    listed = [chance.sample(known, chance.choice([1, 2, 2])) for _ in range(chance.choice([1, 2]))]
     if chance.random() < 0.3:
         terms["ways"] = 1
     else:

@@ -81,6 +81,7 @@ class World:
     columns: tuple[Column, ...]
     currency: str = "epsilon"
     public: tuple[str, ...] = ()
+    impossible: tuple[str, ...] = ()
 
     @classmethod
     def drawn(cls, chance: Chance, name: str | None = None) -> World:
@@ -113,6 +114,7 @@ class World:
             told = "sensitive = false\n" if col.name in self.public else ""
             parts += [f"[attributes.{col.name}]\n{col.policy}{told}"] if col.policy else []
         parts.append('[public.regions]\nsource = "regions.csv"\nkey = "zip"\n')
+        parts += [f'[[impossible]]\nwhen = "{test}"\n' for test in self.impossible]
         return "\n".join(parts)
 
     def row(self, chance: Chance, hostile: float = 0.15) -> Row:

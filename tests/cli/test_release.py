@@ -13,7 +13,8 @@ def test_a_release_writes_its_folder_and_says_so(run, house):
     facts = json.loads((house / "tables" / "release.json").read_text())
     assert facts["spent"] == {"epsilon": "1"}
     assert (house / "tables" / "microdata.parquet").exists()
-    assert (house / "tables" / "marginals" / "age.csv").read_text().startswith("age,count\n")
+    table = (house / "tables" / "marginals" / "age.csv").read_text()
+    assert table.startswith("age,count,count_margin\n")
 
 
 def test_a_plan_as_json_spends_nothing(run, house):
@@ -48,3 +49,36 @@ def test_what_is_wrong_exits_two_and_costs_nothing(run, house):
 def test_above_the_budget_it_exits_three_and_writes_nothing(run, house):
     assert run("release", "--marginals", "sex", "--epsilon", "99", "--out", "t").code == 3
     assert not (house / "t").exists()
+
+
+def test_attributes_that_are_in_no_table_are_named_with_the_reason(run, house):
+    policy = house / "adomnia.toml"
+    policy.write_text(policy.read_text() + '[attributes.occupation]\nkind = "text"\n')
+    planned = run("release", "--ways", "1", "--epsilon", "1", "--plan")
+    assert "in no table: occupation (no list of values)" in planned.out
+    made = run("release", "--ways", "1", "--epsilon", "1", "--out", "t", "--format", "json")
+    wide = "200,001 values; at most 10,000 fit"
+    named = {"income": wide, "occupation": "no list of values"}
+    assert {one["attribute"]: one["reason"] for one in made.json["left_out"]} == named
+    facts = json.loads((house / "t" / "release.json").read_text())
+    assert facts["left_out"] == made.json["left_out"]
+    page = (house / "t" / "index.html").read_text()
+    assert f"In no table: income ({wide}), occupation (no list of values)." in page
+
+
+def test_where_tables_are_listed_nothing_is_left_out(run, house):
+    ran = run("release", "--marginals", "sex", "--epsilon", "1", "--plan", "--format", "json")
+    assert ran.json["left_out"] == []
+
+
+def test_what_is_printed_and_by_whom_is_in_the_folder(run, house):
+    ran = run("release", "--marginals", "sex, age / 10 AS decade", "--epsilon", "1", "--out", "t",
+              "--round-to", "10", "--title", "Ages", "--publisher", "The Office")  # fmt: skip
+    assert ran.code == 0
+    printed = (house / "t" / "presentation" / "sex__decade.csv").read_text().splitlines()
+    assert printed[0] == "sex,decade,count,count_margin,mark"
+    assert all(line.split(",")[2].endswith("0") for line in printed[1:])
+    assert "Published by The Office on" in (house / "t" / "index.html").read_text()
+    assert run(
+        "release", "--marginals", "sex", "--epsilon", "1", "--out", "u", "--round-to", "0"
+    ).code

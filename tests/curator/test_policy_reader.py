@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,21 @@ BAD: list[tuple[str, str, str]] = [
     ("[ledger]", "[[prior]]\nvalues = 'x.csv'\n[ledger]", "[[prior]]"),
     ("[ledger]", "[prior]\nsql = 'SELECT 1'\n[ledger]", "[prior]"),
     ("[ledger]", "[[prior]]\nsql = 'SELECT 1'\nrounded = 0\n[ledger]", "rounded = 0"),
+    ("[ledger]", "[[impossible]]\nwhen = 7\n[ledger]", "when = 7"),
+    ("[ledger]", "[[impossible]]\n[ledger]", "[[impossible]]"),
+    ("[ledger]", '[impossible]\nwhen = "age < 3"\n[ledger]', "[impossible]"),
+    ("[ledger]", '[[impossible]]\nwhen = "ages < 3"\n[ledger]', 'when = "ages < 3"'),
+    ("[ledger]", '[[impossible]]\nwhen = "age <"\n[ledger]', 'when = "age <"'),
+    ("[ledger]", '[[impossible]]\nwhen = "age"\n[ledger]', 'when = "age"'),
+    ("[ledger]", '[[impossible]]\nwhen = "1 = 1"\n[ledger]', 'when = "1 = 1"'),
+    ("[ledger]", "[[impossible]]\nwhen = \"sex = 'X'\"\n[ledger]", "sex = 'X'"),
+    ("[ledger]", "[[impossible]]\nwhen = \"age < 3, sex = 'F'\"\n[ledger]", "age < 3, sex"),
+    ("[ledger]", '[[impossible]]\nwhen = "age < 3 GROUP BY 1"\n[ledger]', "GROUP BY 1"),
+    (
+        "[ledger]",
+        '[[impossible]]\nwhen = "age < 3"\n[[impossible]]\nwhen = "age < \'x\'"\n[ledger]',
+        "age < 'x'",
+    ),
     ("[ledger]", "[ledger", "[ledger"),
     ("max_rows = 5", "max_rows = 5\nmax_rows = 6", "max_rows = 6"),
 ]
@@ -95,6 +111,25 @@ def test_what_is_wrong_names_its_line(tmp_path: Path, old: str, new: str, line: 
     assert line in text.splitlines()[caught.value.line - 1]
     assert str(file) in str(caught.value)
     assert not list(tmp_path.glob("*.ledger"))
+
+
+@pytest.mark.parametrize(
+    ("when", "message", "hint"),
+    [
+        ("age < 3 AND sexx = 'F'", "no attribute 'sexx'", "did you mean 'sex'?"),
+        ("sex = 'm'", "'m' is no value of sex", "did you mean 'M'?"),
+        ("age > 200", "age is never above 200", "between 0 and 120"),
+        ("COUNT(*) > 3", "aggregate", ""),
+        ("note LIKE 'a%'", "'note' has no list of values", "attributes with values"),
+    ],
+)
+def test_what_cannot_be_is_said_of_listed_attributes(tmp_path: Path, when, message, hint) -> None:
+    text = '[attributes.note]\nkind = "text"\n[[impossible]]\nwhen = "age = 1 AND sex = \'F\'"\n'
+    (tmp_path / "p.toml").write_text(GOOD + f'{text}[[impossible]]\nwhen = "{when}"\n')
+    with pytest.raises(adomnia.PolicyError, match=re.escape(message)) as caught:
+        read_policy(tmp_path / "p.toml")
+    assert hint in caught.value.hint
+    assert caught.value.line == len((tmp_path / "p.toml").read_text().splitlines())
 
 
 @pytest.mark.parametrize(

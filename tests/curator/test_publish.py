@@ -14,6 +14,7 @@ import pytest
 from town import Town
 
 import adomnia
+from adomnia.audit.reconstruction.table_files import read_tables
 from adomnia.curator.releases import release_folder
 from adomnia.curator.releases.release_folder import write_folder
 from adomnia.errors import BudgetError, MachineryError, QuestionError
@@ -106,17 +107,36 @@ def test_a_folder_holds_everything(town: Town, tmp_path: Path) -> None:
     assert facts["receipt"] == made.receipt
     with (place / "marginals" / "sex__region.csv").open() as lines:
         rows = list(csv.reader(lines))
-    assert rows[0] == ["sex", "region", "count"]
+    assert rows[0] == ["sex", "region", "count", "count_margin"]
+    margins = [float(row[3]) for row in rows[1:]]
+    assert margins == made.margins[made.plan.workload.marginals[0]].reshape(-1).tolist()
     assert sum(int(row[2]) for row in rows[1:]) == facts["rows"]
     assert sum(1 for _ in (place / "microdata.csv").open()) == facts["rows"] + 1
     assert (place / "marginals" / "age.parquet").exists()
     tables = json.loads((place / "csv-metadata.json").read_text())["tables"]
     assert {table["url"] for table in tables} == {entry["file"] for entry in facts["marginals"]}
+    for table in tables:
+        titles = [column["titles"] for column in table["tableSchema"]["columns"]]
+        assert titles == (place / table["url"]).read_text().splitlines()[0].split(",")
     page = (place / "index.html").read_text()
     assert "<svg" in page
     assert re.search(r'class="figure"[^>]*>[0-9,]+ ± [0-9.]+</text>', page)
     assert "ε 1." in page
     assert "http://" not in page
+
+
+def test_a_released_table_is_read_by_attacks_and_as_an_exact_release(
+    town: Town, tmp_path: Path
+) -> None:
+    database = town.open()
+    made = database.release(database.plan_release(marginals=["sex,region"], epsilon=1))
+    file = write_folder(made, tmp_path / "out") / "marginals" / "sex__region.csv"
+    for one in (file, file.with_suffix(".parquet")):
+        (read,) = read_tables([str(one)]).tables
+        assert read[0] == ("sex", "region")
+        assert (read[1] == made.tables[(0, 1)]).all()
+    sql = "SELECT sex, region, COUNT(*) AS count FROM people GROUP BY sex, region"
+    assert database.add_prior(sql, values=file).repriced == 0
 
 
 def test_a_full_disk_leaves_no_half_folder(town: Town, tmp_path: Path, monkeypatch) -> None:

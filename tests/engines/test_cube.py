@@ -18,6 +18,7 @@ from adomnia.engines.duckdb.engine import DuckDB
 from adomnia.engines.sql.sql_engine import SqlEngine
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
+from adomnia.queries.operations import call, constant
 from adomnia.queries.ranges import cells, from_domain
 from adomnia.schema.domain import Categories, Grid
 from adomnia.schema.table import Attribute, Table
@@ -68,6 +69,25 @@ def test_every_way_gives_the_same_tables(opened, asked, monkeypatch, most, few):
     assert found.keys() == wanted.keys()
     for subset in SUBSETS:
         assert np.array_equal(unseal(found[subset]), unseal(wanted[subset])), subset
+
+
+@pytest.mark.parametrize(("most", "few"), [(1 << 26, 0), (200, 10**9), (200, 0)])
+def test_a_row_that_does_not_qualify_is_in_no_table(opened, asked, monkeypatch, most, few):
+    """Also where the condition reads what the wanted tables do not, and where it is unknown."""
+    table, keys, axes = asked
+    test = call("and", call("eq", keys[0], constant("M")), call("gt", keys[1], constant(4)))
+    where = call("case", test, constant(False), constant(True))
+    monkeypatch.setattr(opened, "most_cells", most)
+    monkeypatch.setattr(engine_room, "FEW_ROWS", few)
+    every, some = (
+        opened.contingency(table, keys, axes, one)([(0, 1, 3), (3,)]) for one in (None, where)
+    )
+    wanted = unseal(every[0, 1, 3]).copy()
+    lost = wanted[1, 4 - axes[1][0] + 1 :].copy()
+    wanted[1, 4 - axes[1][0] + 1 :] = 0
+    assert lost.sum() > 100
+    assert np.array_equal(unseal(some[0, 1, 3]), wanted)
+    assert np.array_equal(unseal(some[3,]), wanted.sum(axis=(0, 1)))
 
 
 def test_little_memory_gives_the_same_tables(opened, asked, tmp_path, monkeypatch):

@@ -22,6 +22,7 @@ from test_engine import EXPRESSIONS, NASTY, REAL, TABLE, asked
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
 from adomnia.queries.measurement import Counts
+from adomnia.queries.operations import call, constant
 from adomnia.queries.ranges import from_domain
 from adomnia.schema.domain import Categories, Dates, Grid, Open
 from adomnia.schema.table import Attribute, Table
@@ -274,3 +275,21 @@ def test_marginals_are_sums_of_the_rows(make):
     assert whole.sum() == len(rows) == parts[()]
     assert np.array_equal(parts[0,], whole.sum(axis=(1, 2)))
     assert np.array_equal(parts[2, 1], whole.sum(axis=0).T)
+
+
+@every_engine
+def test_marginals_of_some_rows_are_sums_of_these(make):
+    rows = drawn(2, 60)
+    keys = tuple(Column(name, from_domain(DOMAINS[name])) for name in ("sex", "kind"))
+    axes = (("F", "M", "other", None), (1, 2, 9, None))
+    test = call("and", call("eq", keys[0], constant("F")), call("eq", keys[1], constant(2)))
+    where = call("case", test, constant(False), constant(True))
+    with make(rows) as (engine, _):
+        every, some = (
+            engine.contingency(TABLE, keys, axes, one)([(0, 1), (0,)]) for one in (None, where)
+        )
+        whole, part, sex = unseal(every[0, 1]), unseal(some[0, 1]), unseal(some[0,])
+    assert whole[0, 1] > 0
+    assert part[0, 1] == 0
+    assert whole.sum() - part.sum() == whole[0, 1]
+    assert np.array_equal(sex, part.sum(axis=1))

@@ -12,6 +12,7 @@ import click
 from adomnia import formatting
 from adomnia.cli import options
 from adomnia.curator.database import open_database
+from adomnia.curator.releases.presentation import Imprint, Presentation
 from adomnia.curator.releases.release import Release, ReleaseMethod, ReleasePlan, named
 from adomnia.curator.releases.release_folder import refuse_taken, write_folder
 from adomnia.errors import QuestionError
@@ -27,12 +28,26 @@ SHOWN = 20
 @click.command(short_help="Publish tables that agree with each other.")
 @click.option("--ways", type=int, metavar="K", help="All tables of one to K attributes.")
 @click.option(
-    "--marginals", multiple=True, metavar="A,B", help="One table by its attributes; repeatable."
+    "--marginals",
+    multiple=True,
+    metavar="A,B",
+    help="One table by its keys: attributes, or what GROUP BY takes; repeatable.",
 )
 @click.option("--epsilon", metavar="E", help="What to pay (Laplace noise).")
 @click.option("--rho", metavar="R", help="What to pay, with Gaussian noise (zCDP).")
 @click.option("--out", metavar="DIR", help="The folder to make.")
 @click.option("--microdata", is_flag=True, help="Also the made-up records behind the tables.")
+@click.option("--title", metavar="TEXT", help="What the publication is called.")
+@click.option("--publisher", metavar="NAME", help="Who publishes it.")
+@click.option(
+    "--round-to", type=click.IntRange(1), metavar="N",
+    help="Also a folder of tables as they are printed: multiples of N.",
+)  # fmt: skip
+@click.option(
+    "--suppress-unsure", is_flag=True,
+    help="Also a folder of tables as they are printed: blank where a margin is wider than its "
+    "number.",
+)  # fmt: skip
 @click.option(
     "--unbiased", is_flag=True, help="Right on average, perhaps negative: to be averaged."
 )
@@ -53,6 +68,10 @@ SHOWN = 20
 def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
     out: str | None,
     microdata: bool,
+    title: str | None,
+    publisher: str | None,
+    round_to: int | None,
+    suppress_unsure: bool,
     only_plan: bool,
     gate: bool,
     analyst: str | None,
@@ -66,6 +85,7 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
     Examples:
       adomnia release --ways 2 --epsilon 1 --plan
       adomnia release --marginals sex,age --marginals region --rho 0.1 --out tables
+      adomnia release --marginals "age / 10 AS decade, sex" --epsilon 1 --out tables
     """
     if not only_plan and out is None:
         raise QuestionError("a release needs a folder", "for example --out tables, or --plan")
@@ -83,7 +103,11 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
             return
         with terminal.progress("making the tables", total=1) as bar:
             made = database.release(planned, analyst=analyst, progress=_watch(bar))
-    write_folder(made, out, microdata=microdata, pages={"index.html": release_page(made)})
+    imprint, printed = Imprint(title, publisher), None
+    if round_to is not None or suppress_unsure:
+        printed = Presentation(round_to or 1, suppress_unsure)
+    pages = {"index.html": release_page(made, imprint, printed)}
+    write_folder(made, out, microdata=microdata, pages=pages, presentation=printed, imprint=imprint)
     _print_made(made, out, form)
 
 
@@ -139,7 +163,13 @@ def _print_plan(planned: ReleasePlan, form: str) -> None:
     ]
     screen.print(terminal.table(["table", "cells", "expected error of a cell"], rows, [1, 2]))
     screen.print(f"{facts['marginals']:,} tables, {facts['cells']:,} cells; {facts['mechanism']}")
+    _print_left_out(planned)
     screen.print("nothing was spent")
+
+
+def _print_left_out(planned: ReleasePlan) -> None:
+    for one in planned.layout.left_out:
+        terminal.console().print(formatting.one_line(f"in no table: {one}", 120))
 
 
 def _print_made(made: Release, out: str, form: str) -> None:
@@ -147,10 +177,13 @@ def _print_made(made: Release, out: str, form: str) -> None:
     if form == "json":
         facts = {"folder": out, "receipt": made.receipt, "marginals": len(workload.marginals)}
         left = {name: str(value) for name, value in made.remaining.items()}
-        terminal.json_text({**facts, "remaining": left, "notes": list(made.notes)})
+        without = [vars(one) for one in made.plan.layout.left_out]
+        told = {"remaining": left, "notes": list(made.notes), "left_out": without}
+        terminal.json_text({**facts, **told})
         return
     screen = terminal.console()
     screen.print(f"{len(workload.marginals):,} tables are in {out}; open {out}/index.html")
     screen.print(f"left {formatting.amounts(made.remaining)}; receipt {made.receipt}")
+    _print_left_out(made.plan)
     for note in made.notes:
         screen.print(f"note: {note}")

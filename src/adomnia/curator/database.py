@@ -22,6 +22,7 @@ from adomnia.ledger.prior import Registered
 from adomnia.policy.policy import Policy, line_of, read_policy
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Amount, Loss, exact
+from adomnia.queries.key_list import split_keys
 from adomnia.queries.question import Question
 from adomnia.schema.table import Table
 
@@ -101,7 +102,8 @@ class PrivateDatabase(Closing):
         """The tables a release would hold, their expected errors and its cost; spends nothing.
 
         Either all marginals of up to `ways` attributes, or the `marginals` that are listed: each a
-        list of attributes, or a text with commas. The loss is an `epsilon` or a `rho`. With
+        list of keys, or a text with commas. A key is an attribute or what GROUP BY takes, with or
+        without an alias: `age / 10 AS decade`. The loss is an `epsilon` or a `rho`. With
         `method` "microdata" tables are counted from one file of made-up records, or left
         `unbiased`, which may be negative; "consistent" draws one table among all that agree with
         what is public; the others are those of the paper. `confidence` is how often each margin
@@ -122,7 +124,7 @@ class PrivateDatabase(Closing):
             plan_release,
         )
 
-        listed = tuple(_attributes(part) for part in marginals)
+        listed = tuple(_keys(part) for part in marginals)
         loss = _loss(epsilon, rho)
         return plan_release(
             self._backend, ReleaseSpec(loss, ways, listed, method, unbiased, confidence)
@@ -348,9 +350,9 @@ def confirmed_policy(policy: str | Path) -> Policy:
     return read
 
 
-def _attributes(marginal: str | Sequence[str]) -> tuple[str, ...]:
-    """The names in one marginal: a list, or a text with commas."""
-    parts = marginal.split(",") if isinstance(marginal, str) else marginal
+def _keys(marginal: str | Sequence[str]) -> tuple[str, ...]:
+    """The keys of one marginal: a list, or a text with commas."""
+    parts = split_keys(marginal) if isinstance(marginal, str) else marginal
     return tuple(part.strip() for part in parts)
 
 

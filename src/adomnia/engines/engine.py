@@ -101,7 +101,9 @@ class Engine(Protocol):
         """The components of all contributions side by side, for every key that occurs."""
         ...
 
-    def contingency(self, table: Table, keys: tuple[Expr, ...], axes: Axes) -> Contingency:
+    def contingency(
+        self, table: Table, keys: tuple[Expr, ...], axes: Axes, where: Expr | None = None
+    ) -> Contingency:
         """All marginals of the keys over their public values, sealed, from one pass."""
         ...
 

@@ -29,6 +29,7 @@ from adomnia.marginals.core.microdata import SWEEPS, Aim, Records, descend, spre
 from adomnia.marginals.core.planner import Objective, Spread, residual_parts, variances_of
 from adomnia.marginals.core.records import Forbidden, fit_records
 from adomnia.marginals.core.views import incidence, view_parts
+from adomnia.marginals.repair import kept_empty, without_forbidden
 from adomnia.marginals.workload import Subset, Workload
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.mechanisms.tables.linear import Linear, measure
@@ -276,6 +277,10 @@ def release_marginals(  # noqa: PLR0913
         return ReleasedMarginals(plan, confidence, unbiased, widths)
     say("fit", 0.0)
     records = _records(plan, residuals, bits, forbidden or {})
+    if forbidden:
+        chance = np.random.default_rng(bits.integer(64))
+        aims = [Aim(s, table, noise=plan.deviations[s]) for s, table in unbiased.items()]
+        records = without_forbidden(records, plan.workload, aims, forbidden, chance)
     say("tabulate", 0.0)
     sizes = plan.workload.sizes
     marginals = {subset: tabulate(records, sizes, subset) for subset in plan.workload.marginals}
@@ -333,6 +338,7 @@ def _records(plan: MarginalPlan, residuals: Residuals, bits: Bits, forbidden: Fo
         for subset, aim in estimate.tables(refined(residuals, table), groups).items()
         if subset
     ]
+    aims += kept_empty(plan.workload, forbidden)
     return descend(records, sizes, aims, chance, SWEEPS[1:])
 
 

@@ -16,6 +16,7 @@ from adomnia.errors import PolicyError
 from adomnia.policy.audit_section import Audit, audit_section
 from adomnia.policy.domains import attributes_of
 from adomnia.policy.graph_section import GraphSource, graph_source
+from adomnia.policy.impossible_section import Impossible, impossible_rows
 from adomnia.policy.sections import (
     AccountsSection,
     AnalystSection,
@@ -86,6 +87,8 @@ class Policy:
     ledger: str = field(default="adomnia.ledger", repr=False)
     accounts: str = field(default="adomnia.accounts", repr=False)
     priors: tuple[PriorSource, ...] = ()
+    impossible: tuple[Impossible, ...] = ()
+    """Rows that cannot be: they are in no released table."""
     graph: GraphSource | None = None
     universe: tuple[str, ...] | None = None
     max_group: int | None = None
@@ -120,6 +123,7 @@ def read_policy(file: str | Path) -> Policy:
     data = _data(reader, needed=graph is None)
     source = data.source or ""
     table = _stem(source) if data.table is None else data.table
+    attributes = attributes_of(reader)
     return Policy(
         file=path,
         source=source,
@@ -127,7 +131,8 @@ def read_policy(file: str | Path) -> Policy:
         relation=table,
         neighbors=_neighbors(reader, privacy),
         budget=_budget(reader, privacy, ("privacy",)),
-        attributes=attributes_of(reader),
+        attributes=attributes,
+        impossible=impossible_rows(reader, attributes),
         unit=privacy.unit,
         analysts={
             name: _budget(reader, part, ("analysts", name))

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import msgspec
 
 __all__ = [
+    "LISTED",
     "NAMED",
     "SECTIONS",
     "AccountsSection",
@@ -20,6 +21,7 @@ __all__ = [
     "AuditSection",
     "DataSection",
     "GraphSection",
+    "ImpossibleSection",
     "LedgerSection",
     "Losses",
     "PriorSection",
@@ -117,6 +119,12 @@ class PriorSection(Section, frozen=True):
     below: Whole | None = None
 
 
+class ImpossibleSection(Section, frozen=True):
+    """`[[impossible]]`: a condition that no row can meet."""
+
+    when: Text
+
+
 class GraphSection(Section, frozen=True):
     """`[graph]`: edges, nodes, and what is promised about them."""
 
@@ -164,8 +172,11 @@ SECTIONS: Mapping[str, type[Section]] = {
     "ledger": LedgerSection,
     "accounts": AccountsSection,
     "prior": PriorSection,
+    "impossible": ImpossibleSection,
     "graph": GraphSection,
     "audit": AuditSection,
 }
 NAMED = ("attributes", "analysts", "public")
 """Sections that are written once for each name."""
+LISTED = ("prior", "impossible")
+"""Sections that are written with two brackets, as often as need be."""

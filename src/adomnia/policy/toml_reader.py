@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 import msgspec
 
 from adomnia.errors import AdomniaError, PolicyError
-from adomnia.policy.sections import NAMED, SECTIONS, Section
+from adomnia.policy.sections import LISTED, NAMED, SECTIONS, Section
 
 __all__ = ["Reader", "check_sections", "closest", "parse"]
 
@@ -34,7 +34,11 @@ class Reader:
 
     def fail(self, message: str, hint: str = "", path: tuple[str, ...] = ()) -> NoReturn:
         """The complaint, with the line of `path`."""
-        raise PolicyError(message, hint, str(self.file), self.line(path))
+        raise self.error(message, hint, self.line(path))
+
+    def error(self, message: str, hint: str, line: int | None) -> PolicyError:
+        """What is wrong with a line."""
+        return PolicyError(message, hint, str(self.file), line)
 
     def line(self, path: tuple[str, ...]) -> int | None:
         """The line where a key, or else its section, is written."""
@@ -132,7 +136,7 @@ def check_sections(reader: Reader) -> None:
     for name, content in reader.tree.items():
         if name not in SECTIONS:
             reader.fail(f"unknown section [{name}]", closest(name, SECTIONS), (name,))
-        if name == "prior" and isinstance(content, list):
+        if name in LISTED and isinstance(content, list):
             continue
         if not isinstance(content, dict):
             reader.fail(f"[{name}] must be a section", "", (name,))

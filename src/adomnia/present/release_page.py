@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from adomnia.curator.releases.presentation import Imprint, Presentation
 from adomnia.curator.releases.release import Release, named
-from adomnia.formatting import label, margin, margin_size, symbol_amounts, value
+from adomnia.formatting import margin_size, symbol_amounts, value
 from adomnia.marginals.workload import Subset
-from adomnia.present.drawing.bars import Bar, bar_chart
+from adomnia.present.table_chart import CountedTable, table_chart
 from adomnia.present.templating import render
 from adomnia.privacy import events
 
 __all__ = ["release_page"]
 
 MOST_TABLES = 60
-MOST_BARS = 400
 MOST_ROWS = 400
 
 
@@ -31,17 +32,26 @@ class _TableView:
     more: int
 
 
-def release_page(release: Release) -> str:
-    """The HTML of a release."""
+def release_page(
+    release: Release, imprint: Imprint | None = None, presentation: Presentation | None = None
+) -> str:
+    """The HTML of a release: who publishes it by the `imprint`, and how else it is printed."""
+    imprint = imprint or Imprint()
     workload = release.plan.workload
     shown = sorted(workload.marginals, key=lambda subset: (len(subset), subset))[:MOST_TABLES]
     records = release.microdata
     facts = {
+        "imprint": imprint,
+        "published": f"{imprint.published.day} {imprint.published:%B %Y}",
+        "release": release,
+        "printed": presentation,
         "workload": workload,
         "cost": symbol_amounts(events.loss(release.plan.event).amounts),
         "records": None if records is None else len(records),
         "order": release.plan.spec,
         "notes": release.notes,
+        "left_out": release.plan.layout.left_out,
+        "keys": [key.written for key in release.plan.layout.keys if key.written],
         "receipt": release.receipt,
         "tables": [_table(release, subset) for subset in shown],
         "more": len(workload.marginals) - len(shown),
@@ -56,13 +66,14 @@ def _table(release: Release, subset: Subset) -> _TableView:
     margins = release.margins[subset].reshape(-1).tolist()
     cells = list(product(*(release.values[number] for number in subset)))
     rows = list(zip(cells, counts, margins, strict=True))
-    drawing = ""
-    if len(rows) <= MOST_BARS:
-        bars = [
-            Bar(", ".join(map(label, cell)), count, off, f"{value(count, off)} {margin(off)}")
-            for cell, count, off in rows
-        ]
-        drawing = bar_chart(bars, f"{' × '.join(names)}: counts with margins", MOST_BARS)
-    shown = [(cell, value(count, off), margin_size(off)) for cell, count, off in rows[:MOST_ROWS]]
+    sides = [release.values[number] for number in subset]
+    drawing = table_chart(
+        CountedTable(names, sides, release.tables[subset], release.margins[subset])
+    )
+    shown = [
+        (cell, value(count, off), margin_size(off) if off else "0")
+        for cell, count, off in rows[:MOST_ROWS]
+    ]
     more = max(0, len(rows) - MOST_ROWS)
-    return _TableView(named(workload, subset), names, drawing, shown, more)
+    anchor = re.sub(r"\W+", "_", named(workload, subset))
+    return _TableView(anchor, names, drawing, shown, more)

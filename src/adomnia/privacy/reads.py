@@ -47,10 +47,11 @@ class KeyTotals:
 
 @dataclass(frozen=True)
 class MarginalTables:
-    """All marginals of the keys over the values on their axes."""
+    """All marginals of the keys over the values on their axes, of the rows that qualify."""
 
     keys: tuple[Expr, ...]
     axes: tuple[tuple[Any, ...], ...]
+    where: Expr | None = None
 
 
 @dataclass(frozen=True)

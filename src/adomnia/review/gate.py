@@ -130,12 +130,13 @@ def _tables(
     """Tables of public attributes and the sensitive one that follow, with the least noise of each.
 
     Other attributes of a table can be summed over. That adds up their noise; it is taken as if
-    it did not, so that no disclosure is missed.
+    it did not, and a key such as `age / 10` as if it were the column, so that no disclosure is
+    missed.
     """
-    names = planned.workload.names
+    keys = planned.layout.keys
     tables: dict[tuple[str, ...], float] = {}
     for subset in planned.workload.marginals:
-        held = [names[index] for index in subset]
+        held = dict.fromkeys(name for index in subset for name in keys[index].columns)
         axes = (*(name for name in held if name in public), sensitive)
         if sensitive in held and len(axes) > 1:
             scale = _scale(planned, subset)

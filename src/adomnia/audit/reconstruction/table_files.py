@@ -16,6 +16,8 @@ from adomnia.errors import QuestionError
 __all__ = ["PublishedTables", "read_records", "read_tables"]
 
 COUNT = "count"
+BESIDE = ("count_margin", "margin", "mark")
+"""What may stand beside a count, and is no attribute."""
 MOST_CELLS = 100_000
 
 
@@ -73,7 +75,7 @@ def read_records(file: str, cells: CellLayout) -> NDArray[np.int64]:
 
 def _table(file: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]], list[float]]:
     data = read_columns(file)
-    names = tuple(name for name in data.column_names if name not in {COUNT, "margin"})
+    names = tuple(name for name in data.column_names if name not in {COUNT, *BESIDE})
     if COUNT not in data.column_names or not names:
         raise QuestionError(
             f"{file!r} is no table of counts", f"columns with values, and one called {COUNT}"

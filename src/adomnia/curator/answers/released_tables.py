@@ -15,18 +15,22 @@ from adomnia.limits import MAX_REUSED_CELLS
 from adomnia.mechanisms.margins.margin import Noise
 from adomnia.mechanisms.noisy_values import Noisy
 from adomnia.policy.policy import Policy
-from adomnia.queries.expression import Column
-from adomnia.queries.grouping import axes
+from adomnia.queries.canonical import expression_from
+from adomnia.queries.expression import Column, Expr
+from adomnia.queries.grouping import axes, shows_null
 from adomnia.queries.measurement import Counts
-from adomnia.queries.ranges import from_domain
+from adomnia.queries.ranges import from_domain, show
 
-__all__ = ["registered", "released"]
+__all__ = ["registered", "released", "shown_axes"]
 
 
 def registered(
     tables: Mapping[tuple[str, ...], Any], margins: Mapping[tuple[str, ...], Any], confidence: float
 ) -> list[dict[str, Any]]:
-    """Tables by their attributes, with their widest margins, as the ledger keeps them."""
+    """Tables by their attributes, with their widest margins, as the ledger keeps them.
+
+    Beside that it may keep `keys` that are no attributes, and `where`: of which rows they are.
+    """
     if sum(table.size for table in tables.values()) > MAX_REUSED_CELLS:
         return []
     return [
@@ -48,22 +52,46 @@ def released(
     NULL is a cell of an attribute that is nullable; elsewhere its rows were left out.
     """
     for marginal in marginals:
-        names = list(marginal["attributes"])
-        if not all(name in policy.attributes for name in names):
-            continue
-        keys = tuple(Column(n, from_domain(policy.attributes[n].domain)) for n in names)
-        noisy = _noisy(policy, keys, marginal)
-        if noisy is not None:
-            yield Known(None, keys, Counts((None,)), partial(_same, noisy), receipt, single=True)
+        keys = _keys(policy, marginal)
+        noisy = None if keys is None else _noisy(policy, keys, marginal)
+        if keys is not None and noisy is not None:
+            where = expression_from(marginal.get("where"))
+            yield Known(where, keys, Counts((None,)), partial(_same, noisy), receipt, single=True)
+
+
+def shown_axes(policy: Policy, marginal: Mapping[str, Any]) -> list[list[Any]] | None:
+    """The values along each side of a table that the ledger keeps, as a person reads them; None
+    where it was published under another policy."""
+    keys = _keys(policy, marginal)
+    if keys is None:
+        return None
+    given = _given(policy, keys)
+    spans = zip(keys, axes(keys), given, strict=True)
+    return [[show(key.range, value) for value in axis[:many]] for key, axis, many in spans]
+
+
+def _keys(policy: Policy, marginal: Mapping[str, Any]) -> tuple[Expr, ...] | None:
+    """What stands along the sides; None where the policy has no such attribute."""
+    if "keys" in marginal:
+        return tuple(key for one in marginal["keys"] if (key := expression_from(one)) is not None)
+    names = list(marginal["attributes"])
+    if not all(name in policy.attributes for name in names):
+        return None
+    return tuple(Column(name, from_domain(policy.attributes[name].domain)) for name in names)
+
+
+def _given(policy: Policy, keys: tuple[Expr, ...]) -> list[int]:
+    """How many values of each side a table has: NULL comes last, and is not always one."""
+    hidden = [key.range.nullable and not shows_null(key, policy.attributes) for key in keys]
+    return [len(axis) - no for axis, no in zip(axes(keys), hidden, strict=True)]
 
 
 def _same(noisy: Noisy) -> Noisy:
     return noisy
 
 
-def _noisy(policy: Policy, keys: tuple[Column, ...], marginal: Mapping[str, Any]) -> Noisy | None:
-    spans = [len(axis) for axis in axes(keys)]
-    given = [n - (not policy.attributes[k.name].nullable) for n, k in zip(spans, keys, strict=True)]
+def _noisy(policy: Policy, keys: tuple[Expr, ...], marginal: Mapping[str, Any]) -> Noisy | None:
+    spans, given = [len(axis) for axis in axes(keys)], _given(policy, keys)
     if len(marginal["values"]) != np.prod(given):
         return None  # it was published under another policy
     values = np.zeros(spans, dtype=object)

@@ -37,6 +37,7 @@ from adomnia.queries.grouping import visible
 from adomnia.queries.measurement import Counts, Distinct, Measurement, Quantile
 from adomnia.queries.operations import constant
 from adomnia.queries.ranges import count_cells, from_domain
+from adomnia.schema.domain import Open
 
 __all__ = ["Repricing", "moves"]
 
@@ -271,7 +272,8 @@ _ABOUT: Mapping[str, Callable[[Repricing, _Use, _Part], Growth]] = {
 
 def moves(policy: Policy, columns: tuple[str, ...], known: PriorKnowledge) -> int:
     """How many rows may come and go at once, as far as these columns can tell."""
-    keys = tuple(Column(n, from_domain(policy.attributes[n].domain)) for n in columns)
+    declared = {name: attribute.domain for name, attribute in policy.attributes.items()}
+    keys = tuple(Column(n, from_domain(declared.get(n, Open()))) for n in columns)
     neighbors = replace(policy.neighbors, groups=None, each=None)  # releases know no groups
     found = sensitivity(Counts((None,)), Setting(None, keys), neighbors, known)
     return math.ceil(found.l1)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from adomnia.curator.exact_releases.repricing import moves
 from adomnia.curator.releases.consistent import MOST_CELLS, Consistent, agreeing
+from adomnia.curator.releases.release_keys import TableLayout, table_layout
 from adomnia.curator.releases.release_mechanisms import (
     CoreRelease,
     DrawnTable,
@@ -20,26 +21,22 @@ from adomnia.curator.releases.release_mechanisms import (
     ReleasedTables,
     records_of,
 )
+from adomnia.curator.releases.structural_zeros import Zeros, in_table, structural_zeros
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import QuestionError
 from adomnia.ledger.account import RELEASED
-from adomnia.limits import MAX_AXIS_VALUES
 from adomnia.marginals import release as core
 from adomnia.marginals.core.cost import total_is_public
 from adomnia.marginals.paper.fourier import FourierMethod, Options, is_fourier, release_fourier
 from adomnia.marginals.paper.promise import MarginalPromise
-from adomnia.marginals.workload import Subset, Workload, up_to_ways
-from adomnia.policy.axis_values import axis_values
+from adomnia.marginals.workload import Subset, Workload
 from adomnia.policy.policy import refuse_free_lunch
 from adomnia.privacy import events
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.premises import ExactReleasesHold, Facts, Premise, RowsStay, check_premises
-from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.canonical import digest
-from adomnia.queries.expression import Column
-from adomnia.queries.ranges import count_cells, from_domain, show
 
 __all__ = [
     "CONSISTENT",
@@ -84,13 +81,19 @@ class ReleasePlan:
     """
 
     spec: ReleaseSpec
-    workload: Workload
+    layout: TableLayout
     event: events.Event
     mechanism: str
     deviations: Mapping[Subset, float] = field(default_factory=dict)
     marginal_plan: core.MarginalPlan | None = None
     priors: int = 0
     among: Consistent | None = None
+    zeros: Zeros = field(default_factory=dict)
+
+    @property
+    def workload(self) -> Workload:
+        """The tables, by the places of their attributes."""
+        return self.layout.workload
 
     def to_json(self) -> dict[str, Any]:
         """The plan as plain JSON values; errors are standard deviations of a cell."""
@@ -102,6 +105,8 @@ class ReleasePlan:
             "marginals": len(self.workload.marginals),
             "cells": self.workload.total_cells,
             "deviations": {named(self.workload, s): d for s, d in self.deviations.items()},
+            "left_out": [vars(one) for one in self.layout.left_out],
+            "impossible": [one.when for one in self.layout.impossible],
         }
 
 
@@ -129,6 +134,9 @@ class Release:
     policy: str
     remaining: Mapping[str, Fraction]
     notes: tuple[str, ...] = ()
+    table: str = ""
+    version: str | None = None
+    """Which data it was, by the curator's word."""
 
 
 def named(workload: Workload, subset: Subset) -> str:
@@ -138,42 +146,58 @@ def named(workload: Workload, subset: Subset) -> str:
 
 def plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     """The plan of a release; reads no data and spends nothing."""
-    priors = backend.public()[0]
-    return replace(_plan_release(backend, spec), priors=priors)
+    planned = _plan_release(backend, spec)
+    layout, priors = planned.layout, backend.public()[0]
+    return replace(planned, priors=priors, zeros=structural_zeros(layout.keys, layout.impossible))
 
 
 def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     refuse_free_lunch(backend.policy, "tables are not released")
-    workload = _workload(backend, spec)
+    if backend.policy.impossible and spec.method != "microdata" and _is_method(spec.method):
+        raise QuestionError(
+            f"--method {spec.method} does not keep cells empty that [[impossible]] names",
+            "use the other method, microdata",
+        )
+    layout = table_layout(backend, spec.ways, spec.marginals)
+    workload = layout.workload
     if is_fourier(spec.method):
         kind = "gaussian" if spec.loss.rho else "laplace"
-        planned = ReleasePlan(spec, workload, _event(spec.loss), f"{kind} noise on parities")
+        planned = ReleasePlan(spec, layout, _event(spec.loss), f"{kind} noise on parities")
         _rehearse(backend, planned, spec.method)
         return planned
     if spec.method == CONSISTENT:
-        return _one_of_all(backend, spec, workload)
-    if spec.method != "microdata":
+        return _one_of_all(backend, spec, layout)
+    if not _is_method(spec.method):
         hint = "one of " + ", ".join(get_args(ReleaseMethod))
         raise QuestionError(f"there is no method {spec.method[:40]!r}", hint)
-    plan = core.plan_marginals(workload, spec.loss, _neighbors(backend, workload))
+    plan = core.plan_marginals(workload, spec.loss, _neighbors(backend, layout))
     if not spec.unbiased:
         core.refuse_records(plan)
     plan.margins(spec.confidence)  # kept by the plan: what it decides is known before it is paid
-    return ReleasePlan(spec, workload, plan.event, plan.name, plan.deviations, plan)
+    return ReleasePlan(spec, layout, plan.event, plan.name, plan.deviations, plan)
 
 
-def _one_of_all(backend: TableBackend, spec: ReleaseSpec, workload: Workload) -> ReleasePlan:
+def _one_of_all(backend: TableBackend, spec: ReleaseSpec, layout: TableLayout) -> ReleasePlan:
     """A whole table drawn among all that agree with what is public."""
+    workload = layout.workload
     if len(workload.marginals) != 1 or spec.loss.rho:
         raise QuestionError(
             "this method publishes one table, for an epsilon",
             "for example --marginals sex,age --epsilon 1",
         )
+    if not layout.plain:
+        raise QuestionError(
+            f"--method {CONSISTENT} takes attributes as they are", "use the other method, microdata"
+        )
     among = Consistent(backend, workload.names)
     name = f"a table drawn among the {len(among.tables):,} that agree with what is public"
     event = events.Exponential(spec.loss.epsilon, Fraction(1))
     free = not len(among.moves)
-    return ReleasePlan(spec, workload, events.Free() if free else event, name, among=among)
+    return ReleasePlan(spec, layout, events.Free() if free else event, name, among=among)
+
+
+def _is_method(name: str) -> bool:
+    return name in {"microdata", CONSISTENT} or is_fourier(name)
 
 
 class _Reached(Exception):
@@ -197,39 +221,6 @@ def _event(loss: Loss) -> events.Event:
     return events.Gaussian(loss.rho, one) if loss.rho else events.Laplace(loss.epsilon, one)
 
 
-# Which tables
-
-
-def _workload(backend: TableBackend, spec: ReleaseSpec) -> Workload:
-    wanted = list(dict.fromkeys(name for names in spec.marginals for name in names))
-    attributes = backend.policy.attributes
-    for name in wanted:
-        if name not in attributes:
-            hint = "declared are: " + ", ".join(attributes)
-            raise QuestionError(f"{name[:60]!r} is not a declared attribute", hint)
-    names = tuple(n for n in attributes if (n in wanted if wanted else _listable(backend, n)))
-    sizes = tuple(len(axis_values(backend.policy, name)) for name in names)
-    if spec.ways is not None:
-        if not 1 <= spec.ways <= len(names):
-            raise QuestionError(
-                f"marginals of {spec.ways} attributes cannot be made",
-                f"--ways goes from 1 to {len(names)}, the attributes with a list of values",
-            )
-        return up_to_ways(names, sizes, spec.ways)
-    subsets = [tuple(sorted(names.index(name) for name in part)) for part in spec.marginals]
-    if not subsets:
-        raise QuestionError("say which marginals", "for example --ways 2, or --marginals sex,age")
-    if len(set(subsets)) < len(subsets) or any(len(set(s)) < len(s) for s in subsets):
-        raise QuestionError("a marginal, or an attribute in one, is named twice", "name it once")
-    return Workload(names, sizes, tuple(subsets))
-
-
-def _listable(backend: TableBackend, name: str) -> bool:
-    """Whether an attribute's values are few enough to be a side of a table."""
-    count = count_cells(from_domain(backend.policy.attributes[name].domain))
-    return count is not None and count <= MAX_AXIS_VALUES
-
-
 # Doing it
 
 
@@ -250,20 +241,27 @@ def publish(
     paid = spend(backend, payer, use)
     made: ReleasedTables = paid.released[0]
     left = paid.remaining
-    values = tuple(_shown(backend, name) for name in planned.workload.names)
+    values = tuple(key.values for key in planned.layout.keys)
     return Release(
         planned, values, made.tables, made.margins, made.microdata, paid.receipt,
-        backend.policy.digest, left, made.notes,
+        backend.policy.digest, left, (*made.notes, *_impossible_note(planned)),
+        backend.policy.table, backend.policy.version,
     )  # fmt: skip
+
+
+def _impossible_note(planned: ReleasePlan) -> tuple[str, ...]:
+    """That rows may be left out; how many is not paid for."""
+    listed = "; ".join(one.when for one in planned.layout.impossible)
+    return (f"rows that cannot be are in no table: {listed}",) if listed else ()
 
 
 def _mechanism(
     backend: TableBackend, planned: ReleasePlan, progress: Progress | None
 ) -> CoreRelease | ParityRelease | DrawnTable:
     """The mechanism of the spec's method: what is measured is what was priced."""
-    spec, workload = planned.spec, planned.workload
+    spec, layout, workload = planned.spec, planned.layout, planned.workload
     premises: tuple[Premise, ...] = (ExactReleasesHold(),) if planned.priors else ()
-    if planned.among is None and total_is_public(_neighbors(backend, workload)):
+    if planned.among is None and total_is_public(_neighbors(backend, layout)):
         premises = (*premises, RowsStay())  # the number of rows comes out as it is
     if planned.among is not None:
         moved = Fraction(planned.among.unit * backend.policy.neighbors.group)
@@ -271,7 +269,7 @@ def _mechanism(
             workload, planned.event, planned.among.reads, moved, spec.confidence, premises,
             among=planned.among, epsilon=spec.loss.epsilon,
         )  # fmt: skip
-    common = (workload, planned.event, _reads(backend, workload), _moved(backend, workload))
+    common = (workload, planned.event, layout.reads, _moved(backend, layout))
     if is_fourier(spec.method):
         return ParityRelease(
             *common, spec.confidence, premises,
@@ -280,52 +278,47 @@ def _mechanism(
     assert planned.marginal_plan is not None
     return CoreRelease(
         *common, spec.confidence, premises,
-        plan=planned.marginal_plan, unbiased=spec.unbiased, progress=progress,
+        plan=planned.marginal_plan, unbiased=spec.unbiased, zeros=planned.zeros, progress=progress,
         agree=lambda made: _agreed(backend, planned, made),
     )  # fmt: skip
 
 
-def _moved(backend: TableBackend, workload: Workload) -> Fraction:
+def _moved(backend: TableBackend, layout: TableLayout) -> Fraction:
     """How many rows come and go between the neighbours that it is priced for."""
-    neighbors = _neighbors(backend, workload)
+    neighbors = _neighbors(backend, layout)
     rows = (neighbors.rows or 1) * neighbors.group * (2 if neighbors.replaces else 1)
     return Fraction(rows)
 
 
-def _reads(backend: TableBackend, workload: Workload) -> MarginalTables:
-    attributes = backend.policy.attributes
-    keys = tuple(Column(name, from_domain(attributes[name].domain)) for name in workload.names)
-    return MarginalTables(keys, tuple(axis_values(backend.policy, name) for name in workload.names))
-
-
 def _promise(backend: TableBackend, planned: ReleasePlan) -> MarginalPromise:
-    workload = planned.workload
-    sensitive = _sensitive(backend, workload)
+    layout = planned.layout
+    sensitive = _sensitive(backend, layout)
     if sensitive is not None:
         check_premises((RowsStay(),), Facts("", rows_stay=backend.policy.rows_stay))
-    return MarginalPromise(planned.spec.loss, _neighbors(backend, workload), sensitive)
+    return MarginalPromise(planned.spec.loss, _neighbors(backend, layout), sensitive)
 
 
-def _neighbors(backend: TableBackend, workload: Workload) -> Neighbors:
+def _neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
     """The neighbours a release is priced for.
 
-    A row whose value becomes NULL leaves the tables of attributes that are not nullable, and a
-    line of a text file may be read as no row, so a
+    A row whose value becomes NULL leaves the tables of attributes that are not nullable, one that
+    the policy says cannot be is in none, and a line of a text file may be read as no row. So a
     changed row is then priced as one that goes and one that comes, and the total is not public.
     With exact releases public, as many rows come and go as induced neighbours differ in.
     """
-    neighbors, attributes = backend.policy.neighbors, backend.policy.attributes
+    neighbors = backend.policy.neighbors
     known = backend.public()[1]
     if known:
-        rows = moves(backend.policy, workload.names, known)
+        rows = moves(backend.policy, layout.columns, known)
         if rows == 0:
             raise QuestionError(
                 "these tables are already public: they follow from what was released exactly",
                 "ask for them, where the released numbers were given",
             )
         return Neighbors("unbounded", None, rows)
-    nullable = all(attributes[name].nullable for name in workload.names)
-    stays = nullable and backend.policy.rows_stay
+    # Of an expression nobody vouches that all its values are listed: a row may have another.
+    nullable = layout.plain and all(key.null for key in layout.keys)
+    stays = nullable and backend.policy.rows_stay and not layout.impossible
     if stays or not neighbors.replaces:
         return neighbors
     return Neighbors("unbounded", neighbors.rows, 2 * neighbors.group)
@@ -340,11 +333,11 @@ def _agreed(
     if not backend.public()[1]:
         return made.marginals, made.microdata, ()
     whole: NDArray[np.int64] | None = None
-    if np.prod(workload.sizes, dtype=float) <= MOST_CELLS:
+    if planned.layout.plain and np.prod(workload.sizes, dtype=float) <= MOST_CELLS:
         table = np.zeros(workload.sizes, np.int64)
         np.add.at(table, tuple(np.asarray(made.microdata).T), 1)
         whole = agreeing(backend, workload.names, table)
-    if whole is None:
+    if whole is None or (whole[in_table(planned.zeros, (*range(whole.ndim),), whole.shape)]).any():
         note = "the tables were not moved to agree with what was released exactly"
         return made.marginals, made.microdata, (note,)
     sums = {
@@ -354,13 +347,9 @@ def _agreed(
     return sums, records_of(whole), ("the tables agree with what was released exactly",)
 
 
-def _sensitive(backend: TableBackend, workload: Workload) -> Subset | None:
-    """The attributes that need protection, where the policy says that some do not."""
-    attributes = backend.policy.attributes
-    places = tuple(i for i, name in enumerate(workload.names) if attributes[name].sensitive)
-    return None if len(places) == len(workload.names) else places
-
-
-def _shown(backend: TableBackend, name: str) -> tuple[Any, ...]:
-    spread = from_domain(backend.policy.attributes[name].domain)
-    return tuple(show(spread, value) for value in axis_values(backend.policy, name))
+def _sensitive(backend: TableBackend, layout: TableLayout) -> Subset | None:
+    """The keys that need protection, where the policy says that some columns do not."""
+    named = backend.policy.attributes.items()
+    public = {name for name, attribute in named if not attribute.sensitive}
+    places = tuple(i for i, key in enumerate(layout.keys) if not {*key.columns} <= public)
+    return None if len(places) == len(layout.keys) else places

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
+from adomnia.curator.releases.presentation import MARKS, Imprint, Presentation
 from adomnia.curator.releases.release import Release, named
 from adomnia.errors import MachineryError, QuestionError
 from adomnia.marginals.workload import Subset
 from adomnia.privacy import events
 
 __all__ = ["write_folder"]
+
+COUNT, MARGIN, MARK = "count", "count_margin", "mark"
+TABLES, PRINTED = "marginals", "presentation"
 
 
 def write_folder(
@@ -27,17 +34,21 @@ def write_folder(
     *,
     microdata: bool = False,
     pages: Mapping[str, str] | None = None,
+    presentation: Presentation | None = None,
+    imprint: Imprint | None = None,
 ) -> Path:
     """Write everything beside the place, then move it there in one step.
 
-    The place must not exist yet, or be an empty folder.
+    The place must not exist yet, or be an empty folder. With a `presentation` the tables are there
+    a second time, as they are printed. The `imprint` says who publishes it.
     """
     place = Path(folder)
     refuse_taken(place)
     place.parent.mkdir(parents=True, exist_ok=True)
     room = Path(tempfile.mkdtemp(prefix=".release-", dir=place.parent))
     try:
-        _fill(room, release, microdata, pages or {})
+        told = _Publication(release, imprint or Imprint(), presentation)
+        _fill(room, told, microdata, pages or {})
         if place.exists():
             place.rmdir()
         room.rename(place)
@@ -55,27 +66,66 @@ def refuse_taken(place: Path) -> None:
         raise QuestionError(f"{str(place)!r} is not empty", "name a new folder with --out")
 
 
-def _fill(room: Path, release: Release, microdata: bool, pages: Mapping[str, str]) -> None:
+@dataclass(frozen=True)
+class _Publication:
+    """A release, who publishes it, and how it is printed if it is."""
+
+    release: Release
+    imprint: Imprint
+    presentation: Presentation | None
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Where tables are."""
+        return (TABLES,) if self.presentation is None else (TABLES, PRINTED)
+
+
+def _fill(room: Path, told: _Publication, microdata: bool, pages: Mapping[str, str]) -> None:
+    release = told.release
     room.chmod(0o755)
-    (room / "marginals").mkdir()
-    for subset in release.plan.workload.marginals:
-        _write_table(room / "marginals", release, subset)
+    if told.presentation is not None:
+        _write_printed(room / PRINTED, release, told.presentation)
+    (room / TABLES).mkdir()
+    for subset, stem in _stems(release).items():
+        _write_table(room / TABLES, release, subset, stem)
     if microdata and release.microdata is not None:
         _write_microdata(room, release)
-    (room / "release.json").write_text(json.dumps(_facts(release), indent=1) + "\n", "utf-8")
-    metadata = json.dumps(_metadata(release), indent=1)
+    (room / "release.json").write_text(json.dumps(_facts(told), indent=1) + "\n", "utf-8")
+    metadata = json.dumps(_metadata(told), indent=1)
     (room / "csv-metadata.json").write_text(metadata + "\n", "utf-8")
     for name, text in pages.items():
         (room / name).write_text(text, "utf-8")
 
 
-def _write_table(room: Path, release: Release, subset: Subset) -> None:
-    workload = release.plan.workload
-    names = [workload.names[place] for place in subset]
-    stem = named(workload, subset)
+def _stems(release: Release) -> dict[Subset, str]:
+    """The name of each table's file: what a file may be called, and no name twice."""
+    workload, found = release.plan.workload, dict[Subset, str]()
+    taken: set[str] = set()
+    for subset in workload.marginals:
+        plain = re.sub(r"[^\w.-]+", "_", named(workload, subset)).strip("_.")[:120] or "table"
+        tries = (plain, *(f"{plain}_{number}" for number in range(2, len(taken) + 3)))
+        found[subset] = next(stem for stem in tries if stem.lower() not in taken)
+        taken.add(found[subset].lower())
+    return found
+
+
+def _write_table(room: Path, release: Release, subset: Subset, stem: str) -> None:
+    names = [release.plan.workload.names[place] for place in subset]
     rows = list(_rows(release, subset))
-    _write_csv(room / f"{stem}.csv", [*names, "count"], [row[:-1] for row in rows])
-    _write_parquet(room / f"{stem}.parquet", [*names, "count", "margin"], rows)
+    _write_csv(room / f"{stem}.csv", [*names, COUNT, MARGIN], rows)
+    _write_parquet(room / f"{stem}.parquet", [*names, COUNT, MARGIN], rows)
+
+
+def _write_printed(room: Path, release: Release, presentation: Presentation) -> None:
+    room.mkdir()
+    names = release.plan.workload.names
+    for subset, stem in _stems(release).items():
+        rows = [
+            (*key, *presentation.printed(count, margin))
+            for *key, count, margin in _rows(release, subset)
+        ]
+        heads = [*(names[place] for place in subset), COUNT, MARGIN, MARK]
+        _write_csv(room / f"{stem}.csv", heads, rows)
 
 
 def _rows(release: Release, subset: Subset) -> Iterator[tuple[Any, ...]]:
@@ -114,10 +164,14 @@ def _write_microdata(room: Path, release: Release) -> None:
     _write_parquet(room / "microdata.parquet", names, rows)
 
 
-def _facts(release: Release) -> dict[str, Any]:
-    plan = release.plan
+def _facts(told: _Publication) -> dict[str, Any]:
+    release, plan = told.release, told.release.plan
     spent = events.loss(plan.event)
+    presentation = told.presentation
     return {
+        **told.imprint.to_json(),
+        "table": release.table,
+        "version": release.version,
         "spent": {name: str(value) for name, value in spent.amounts.items()},
         "remaining": {name: str(value) for name, value in release.remaining.items()},
         "method": plan.spec.method,
@@ -126,22 +180,28 @@ def _facts(release: Release) -> dict[str, Any]:
         "unbiased": plan.spec.unbiased,
         "rows": None if release.microdata is None else len(release.microdata),
         "attributes": [
-            {"name": name, "values": [_plain(value) for value in values]}
-            for name, values in zip(plan.workload.names, release.values, strict=True)
+            {
+                "name": key.name,
+                **({} if key.written is None else {"key": key.written}),
+                "values": [_plain(value) for value in key.values],
+            }
+            for key in plan.layout.keys
         ],
-        "marginals": [_about(release, subset) for subset in plan.workload.marginals],
+        "marginals": [_about(release, subset, stem) for subset, stem in _stems(release).items()],
+        "left_out": [vars(one) for one in plan.layout.left_out],
+        "presentation": None if presentation is None else presentation.to_json(),
         "policy": release.policy,
         "receipt": release.receipt,
         "notes": list(release.notes),
     }
 
 
-def _about(release: Release, subset: Subset) -> dict[str, Any]:
+def _about(release: Release, subset: Subset, stem: str) -> dict[str, Any]:
     workload = release.plan.workload
     margins = release.margins[subset]
     return {
         "attributes": [workload.names[place] for place in subset],
-        "file": f"marginals/{named(workload, subset)}.csv",
+        "file": f"marginals/{stem}.csv",
         "cells": workload.cells(subset),
         "largest_margin": float(margins.max(initial=0)),
         "deviation": release.plan.deviations.get(subset),
@@ -155,27 +215,37 @@ def _plain(value: Any) -> Any:
 # CSV on the Web: types beside the files, so that other programs read them right.
 
 
-def _metadata(release: Release) -> dict[str, Any]:
-    workload = release.plan.workload
+def _metadata(told: _Publication) -> dict[str, Any]:
+    imprint, release = told.imprint, told.release
     tables = [
         {
-            "url": f"marginals/{named(workload, subset)}.csv",
-            "tableSchema": {"columns": _columns(release, subset)},
+            "url": f"{folder}/{stem}.csv",
+            "tableSchema": {"columns": _columns(release, subset, folder == PRINTED)},
         }
-        for subset in workload.marginals
+        for folder in told.folders
+        for subset, stem in _stems(release).items()
     ]
-    return {"@context": "http://www.w3.org/ns/csvw", "tables": tables}
+    by = {"dc:title": imprint.title, "dc:publisher": imprint.publisher}
+    said = {name: text for name, text in by.items() if text is not None}
+    issued = {"dc:issued": imprint.published.isoformat()}
+    return {"@context": "http://www.w3.org/ns/csvw", **said, **issued, "tables": tables}
 
 
-def _columns(release: Release, subset: Subset) -> list[dict[str, str]]:
+def _columns(release: Release, subset: Subset, printed: bool) -> list[dict[str, str]]:
     names = release.plan.workload.names
-    columns = [
-        {"name": names[place], "titles": names[place], "datatype": _type(release.values[place])}
-        for place in subset
-    ]
-    whole = release.tables[subset].dtype.kind in "iu"
-    count = {"name": "count", "titles": "count", "datatype": "integer" if whole else "number"}
-    return [*columns, count]
+    columns = [_column(names[place], _type(release.values[place])) for place in subset]
+    whole = printed or release.tables[subset].dtype.kind in "iu"
+    often = f"in {release.plan.spec.confidence:.0%} of all cases the true count is this close"
+    margin = {**_column(MARGIN, "number"), "dc:description": often}
+    count = _column(COUNT, "integer" if whole else "number")
+    said = "; ".join(f"{name}: {meaning}" for name, meaning in MARKS.items())
+    mark = {**_column(MARK, "string"), "dc:description": said}
+    return [*columns, count, margin, *([mark] if printed else [])]
+
+
+def _column(title: str, datatype: str) -> dict[str, str]:
+    """A column by its heading; its name may hold no blank or sign there."""
+    return {"name": quote(title, safe=""), "titles": title, "datatype": datatype}
 
 
 def _type(values: tuple[Any, ...]) -> str:

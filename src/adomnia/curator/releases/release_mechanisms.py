@@ -6,7 +6,7 @@ Each reads all marginals once and lets out tables that agree with each other.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from adomnia.curator.answers.released_tables import registered
 from adomnia.curator.releases.consistent import Consistent
+from adomnia.curator.releases.structural_zeros import Zeros, in_table
 from adomnia.marginals import release as core
 from adomnia.marginals.paper.fourier import FourierMethod, Options, release_fourier
 from adomnia.marginals.paper.promise import MarginalPromise
@@ -25,7 +26,9 @@ from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.privacy import events
 from adomnia.privacy.events import Event
 from adomnia.privacy.premises import Premise
-from adomnia.privacy.reads import Reads
+from adomnia.privacy.reads import MarginalTables, Reads
+from adomnia.queries.canonical import expression_json
+from adomnia.queries.expression import Column, columns
 
 __all__ = ["CoreRelease", "DrawnTable", "ParityRelease", "ReleasedTables"]
 
@@ -78,11 +81,12 @@ class _Tables(Releasing, ABC):
 
     def record(self) -> dict[str, Any]:
         """The columns, and the rows it was priced for: all that pricing it anew needs."""
-        names = self.workload.names
+        names, read = self.workload.names, self.reads
         marginals = [[names[place] for place in subset] for subset in self.workload.marginals]
         return {
-            "tables": list(names),
+            "tables": _columns(read) if isinstance(read, MarginalTables) else list(names),
             "marginals": marginals,
+            **_beside(self.reads, range(len(names))),
             "moves": str(self.moves),
             "mechanism": {"name": self.name},
             "event": events.to_json(self.event),
@@ -94,13 +98,28 @@ class _Tables(Releasing, ABC):
         named = {
             s: tuple(self.workload.names[place] for place in s) for s in self.workload.marginals
         }
-        return tuple(
-            registered(
-                {named[s]: tables[s] for s in named},
-                {named[s]: margins[s] for s in named},
-                self.confidence,
-            )
+        kept = registered(
+            {named[s]: tables[s] for s in named},
+            {named[s]: margins[s] for s in named},
+            self.confidence,
         )
+        return tuple({**one, **_beside(self.reads, s)} for one, s in zip(kept, named, strict=False))
+
+
+def _columns(reads: MarginalTables) -> list[str]:
+    """The columns that decide in which cell a row is, or that it is in none."""
+    read = (column.name for expr in (*reads.keys, reads.where) for column in columns(expr))
+    return list(dict.fromkeys(read))
+
+
+def _beside(reads: Reads | None, places: Iterable[int]) -> dict[str, Any]:
+    """Of a record, what names do not tell: keys that are no columns, and of which rows it is."""
+    if not isinstance(reads, MarginalTables):
+        return {}
+    keys = [reads.keys[place] for place in places]
+    plain = all(isinstance(key, Column) for key in keys)
+    told = {} if plain else {"keys": [expression_json(key) for key in keys]}
+    return told if reads.where is None else {**told, "where": expression_json(reads.where)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +128,7 @@ class CoreRelease(_Tables):
 
     plan: core.MarginalPlan = field(kw_only=True)
     unbiased: bool = field(default=False, kw_only=True)
+    zeros: Zeros = field(default_factory=dict, kw_only=True)
     progress: Progress | None = field(default=None, kw_only=True)
     agree: Agree = field(kw_only=True)
 
@@ -121,19 +141,30 @@ class CoreRelease(_Tables):
         """Measured once; what is random afterwards protects nobody."""
         made = core.release_marginals(
             self.plan, sealed, bits, self.progress,
-            microdata=not self.unbiased, confidence=self.confidence,
+            microdata=not self.unbiased, forbidden=dict(self.zeros), confidence=self.confidence,
         )  # fmt: skip
         if self.unbiased:
             margins = {
                 s: np.full(t.shape, made.unbiased_margins[s]) for s, t in made.unbiased.items()
             }
             said = ("unbiased: cells may be negative and fractional",)
-            kept = self._kept(made.unbiased, margins)
-            return ReleasedTables(made.unbiased, margins, None, said, kept)
+            return self._released(made.unbiased, margins, None, said)
         tables, records, agreed = self.agree(made)
         notes = (*agreed, *self._too_noisy(len(records)))
-        kept = self._kept(tables, made.margins)
-        return ReleasedTables(tables, made.margins, records, notes, kept)
+        return self._released(tables, made.margins, records, notes)
+
+    def _released(
+        self,
+        tables: Mapping[Subset, NDArray[Any]],
+        margins: Mapping[Subset, NDArray[np.float64]],
+        records: NDArray[Any] | None,
+        notes: tuple[str, ...],
+    ) -> ReleasedTables:
+        """With a certain zero in every cell that no possible row is in."""
+        empty = {s: in_table(self.zeros, s, table.shape) for s, table in tables.items()}
+        tables = {s: np.where(empty[s], 0, table) for s, table in tables.items()}
+        margins = {s: np.where(empty[s], 0.0, margin) for s, margin in margins.items()}
+        return ReleasedTables(tables, margins, records, notes, self._kept(tables, margins))
 
     def _too_noisy(self, rows: int) -> tuple[str, ...]:
         """A warning where the noise of a whole table is expected to rival its rows."""

@@ -130,18 +130,20 @@ class DuckDB(SqlEngine):
         """The engine for one question: what is read through it is of one moment."""
         yield copy(self)
 
-    def contingency(self, table: Table, keys: tuple[Expr, ...], axes: Axes) -> Contingency:
+    def contingency(
+        self, table: Table, keys: tuple[Expr, ...], axes: Axes, where: Expr | None = None
+    ) -> Contingency:
         """All marginals of the keys over their public values, sealed, in as few passes as fit.
 
         Of few rows the groups that occur are counted instead of all cells that might.
         """
         sizes = [len(axis) for axis in axes]
-        request, every = Request(table, None, keys, ()), tuple(range(len(keys)))
+        request, every = Request(table, where, keys, ()), tuple(range(len(keys)))
         if prod(sizes) <= self.most_cells:
             whole = dict(zip([every], self._cubes(request, axes, [every]), strict=True))
             return lambda subsets: sum_down(whole, subsets)
         if self._few():
-            return super().contingency(table, keys, axes)
+            return super().contingency(table, keys, axes, where)
 
         def tables(subsets: Sequence[Subset]) -> Tables:
             found: Tables = {}

@@ -86,9 +86,11 @@ class SqlEngine(ABC):
         parts = list(_measured(request, statement, rows, cell, len(place)))
         return Sealed(([*place], np.concatenate(parts, axis=1)))
 
-    def contingency(self, table: Table, keys: tuple[Expr, ...], axes: Axes) -> Contingency:
+    def contingency(
+        self, table: Table, keys: tuple[Expr, ...], axes: Axes, where: Expr | None = None
+    ) -> Contingency:
         """All marginals of the keys over their public values, sealed, from one pass."""
-        request = Request(table, None, keys, ())
+        request = Request(table, where, keys, ())
         return tables_of(*self._exact_groups(request), axes)
 
     def _exact_groups(self, request: Request) -> ExactGroups:

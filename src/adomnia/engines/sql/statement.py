@@ -186,8 +186,9 @@ def numbering(
         if len(cube) < len(places):
             number = f"CASE WHEN {whole} THEN {number} END"
         listed.append(f"COALESCE({number}, {cells}) AS {_name('n', i, dialect)}")
-    rows = texts.around(_rows(cleaned, request.keys, None))
-    return f"SELECT {', '.join(listed)} FROM {rows}"
+    where = _where(request.where, texts)
+    rows = texts.around(_rows(cleaned, _read(request), _choice(request.table, ())))
+    return f"SELECT {', '.join(listed)} FROM {rows}{where}"
 
 
 def _place(text: str, axis: Sequence[object], key: Expr, dialect: Dialect) -> str:

@@ -7,13 +7,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from adomnia.formatting import one_line
+from adomnia.formatting import one_line, significant
+from adomnia.present.drawing.scale import Scale
 from adomnia.present.drawing.svg import element, svg, text
 
 __all__ = ["MOST_BARS", "Bar", "bar_chart"]
 
 ROW, TRACK, THIN = 44, 10, 6
 """How high a bar is with its words, how high itself, and how high without words."""
+BENEATH = 48
+"""How high an axis is with its words."""
 MOST_BARS = 60
 """So many have their words."""
 
@@ -28,18 +31,37 @@ class Bar:
     figure: str
 
 
-def bar_chart(bars: Sequence[Bar], title: str, most: int = MOST_BARS) -> str:
+def bar_chart(
+    bars: Sequence[Bar], title: str, most: int = MOST_BARS, axis: str | None = None
+) -> str:
     """A bar for each value with its margin, from a common zero; after `most` it ends.
 
-    Very many bars are drawn thin, and without words.
+    Very many bars are drawn thin, and without words. An `axis` has ticks beneath the bars, and
+    this name.
     """
     shown = bars[:most]
     ends = [(bar.value - (bar.margin or 0), bar.value + (bar.margin or 0)) for bar in shown]
     low, high = min([0.0, *(end[0] for end in ends)]), max([0.0, *(end[1] for end in ends)])
+    scale = Scale.up([low, high], logarithmic=False)
+    if axis is not None:
+        low, high = scale.low, scale.high
     span = (high - low) or 1.0
     row, drawn = (ROW, _worded) if len(shown) <= MOST_BARS else (THIN, _thin)
     rows = [part for i, bar in enumerate(shown) for part in drawn(bar, i * row, low, span)]
-    return svg(title, "100%", row * len(shown), *rows, class_="chart")
+    foot = row * len(shown)
+    beneath = [] if axis is None or not shown else list(_axis(scale, foot, axis))
+    return svg(title, "100%", foot + bool(beneath) * BENEATH, *beneath, *rows, class_="chart")
+
+
+def _axis(scale: Scale, foot: float, name: str) -> Iterator[str]:
+    """Ticks with their numbers below all bars, few enough for a telephone, and a name."""
+    for tick in scale.spaced(300, lambda tick: 8.0 * len(significant(tick)) + 12):
+        share = _at(tick, scale.low, (scale.high - scale.low) or 1.0)
+        anchor = "start" if share < 5 else "end" if share > 95 else "middle"
+        yield element("line", class_="axis", x1=_percent(share), x2=_percent(share), y1=0,
+                      y2=foot + 5)  # fmt: skip
+        yield text(significant(tick), _percent(share), foot + 20, class_="soft", text_anchor=anchor)
+    yield text(name, "50%", foot + 40, class_="soft", text_anchor="middle")
 
 
 def _worded(bar: Bar, top: float, low: float, span: float) -> Iterator[str]:

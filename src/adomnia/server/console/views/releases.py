@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from adomnia import formatting
-from adomnia.policy.axis_values import axis_values
+from adomnia.curator.answers.released_tables import shown_axes
 from adomnia.policy.policy import Policy
 from adomnia.present.drawing.bars import MOST_BARS, Bar, bar_chart
-from adomnia.queries.ranges import from_domain
-from adomnia.queries.ranges import show as shown
 from adomnia.server.console.ledger_lines import EXACT, LedgerLine, lines
 
 if TYPE_CHECKING:
@@ -63,11 +61,9 @@ def _published(
 def _tables(policy: Policy, marginals: list[Mapping[str, Any]]) -> Iterator[ReleasedTable]:
     for marginal in sorted(marginals, key=lambda one: len(one["attributes"])):
         names, values = tuple(marginal["attributes"]), marginal["values"]
-        if not all(name in policy.attributes for name in names):
+        axes = shown_axes(policy, marginal)
+        if axes is None or math.prod(map(len, axes)) != len(values):
             continue  # it was published under another policy
-        axes = [_axis(policy, name) for name in names]
-        if math.prod(map(len, axes)) != len(values):
-            continue
         cells = list(zip(product(*axes), values, strict=True))
         yield ReleasedTable(
             names,
@@ -77,11 +73,6 @@ def _tables(policy: Policy, marginals: list[Mapping[str, Any]]) -> Iterator[Rele
             _chart(names, cells, marginal["margin"]) if len(cells) <= MOST_BARS else "",
             max(0, len(cells) - MOST_ROWS),
         )
-
-
-def _axis(policy: Policy, name: str) -> list[Any]:
-    spread = from_domain(policy.attributes[name].domain)
-    return [shown(spread, value) for value in axis_values(policy, name)]
 
 
 def _chart(names: tuple[str, ...], cells: list[tuple[tuple[Any, ...], int]], margin: float) -> str:

@@ -1,0 +1,73 @@
+"""Numbers as an office prints them: rounded, and blank where they are unsure; and who prints them.
+
+This is for readers and protects nobody: the tables were private before, and stay beside it as they
+are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Any
+
+from adomnia.errors import QuestionError
+
+__all__ = ["MARKS", "Imprint", "Presentation"]
+
+UNSURE = "unsure"
+MARKS = {UNSURE: "the margin is wider than the number, which is left blank"}
+"""What may stand beside a number, and what it means."""
+
+
+@dataclass(frozen=True)
+class Imprint:
+    """Who publishes a release, under which title, and on which day.
+
+    >>> from datetime import date
+    >>> Imprint("Deaths", "Office of Statistics", date(2026, 1, 31)).to_json()["published"]
+    '2026-01-31'
+    """
+
+    title: str | None = None
+    publisher: str | None = None
+    published: date = field(default_factory=lambda: datetime.now(UTC).date())
+
+    def to_json(self) -> dict[str, Any]:
+        """The imprint as plain JSON values."""
+        return {**vars(self), "published": self.published.isoformat()}
+
+
+@dataclass(frozen=True)
+class Presentation:
+    """How numbers are printed: to multiples of a number, and blank with a mark where the margin is
+    wider than the number.
+
+    >>> Presentation(round_to=5, suppress_unsure=True).printed(23, 4.0)
+    (25, 7, '')
+    >>> Presentation(suppress_unsure=True).printed(3, 4.0)
+    (None, None, 'unsure')
+    """
+
+    round_to: int = 1
+    suppress_unsure: bool = False
+
+    def __post_init__(self) -> None:
+        if self.round_to < 1:
+            raise QuestionError(
+                "numbers are rounded to multiples of a whole number", "for example --round-to 5"
+            )
+
+    def printed(self, count: float, margin: float) -> tuple[int | None, int | None, str]:
+        """A number as it is printed, its margin with what rounding adds to it, and a mark."""
+        if self.suppress_unsure and margin > count:
+            return None, None, UNSURE
+        number = math.floor(count / self.round_to + 0.5) * self.round_to
+        if not margin and number == count == 0:
+            return 0, 0, ""  # nobody can be there, and no rounding moved it
+        moved = self.round_to / 2 if self.round_to > 1 or number != count else 0.0
+        return number, math.ceil(margin + moved), ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The presentation as plain JSON values."""
+        return {**vars(self), "marks": MARKS if self.suppress_unsure else {}}

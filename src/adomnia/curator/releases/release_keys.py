@@ -1,0 +1,226 @@
+"""The sides of released tables: attributes, and whatever GROUP BY takes, such as `age / 10`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from adomnia.curator.table_backend import TableBackend
+from adomnia.errors import QuestionError
+from adomnia.limits import MAX_AXIS_VALUES
+from adomnia.marginals.workload import Workload, up_to_ways
+from adomnia.policy.impossible_section import Impossible, possible
+from adomnia.privacy.reads import MarginalTables
+from adomnia.queries.expression import Column, Expr, columns
+from adomnia.queries.grouping import shows_null
+from adomnia.queries.ranges import cells, count_cells, from_domain, show
+from adomnia.schema.domain import Domain
+from adomnia.schema.table import Attribute
+
+__all__ = ["LeftOut", "ReleaseKey", "TableLayout", "table_layout"]
+
+
+@dataclass(frozen=True)
+class ReleaseKey:
+    """A side of a table: its name, its value in a row, and whether NULL is one of its values.
+
+    What is no attribute is told as it was `written`.
+    """
+
+    name: str
+    expr: Expr
+    null: bool
+    written: str | None = None
+
+    @cached_property
+    def axis(self) -> tuple[Any, ...]:
+        """Its values in their order, NULL last."""
+        listed = cells(self.expr.range)
+        return (*listed, None) if self.null else listed
+
+    @cached_property
+    def values(self) -> tuple[Any, ...]:
+        """The same as a person reads them."""
+        return tuple(show(self.expr.range, value) for value in self.axis)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What it reads of a row."""
+        return tuple(column.name for column in columns(self.expr))
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """An attribute that is in no table, though all were asked for, and why."""
+
+    attribute: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.attribute} ({self.reason})"
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """The tables that are asked for, and the keys along their sides."""
+
+    workload: Workload
+    keys: tuple[ReleaseKey, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    impossible: tuple[Impossible, ...] = ()
+
+    @property
+    def plain(self) -> bool:
+        """Whether all keys are attributes as they are."""
+        return all(isinstance(key.expr, Column) for key in self.keys)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the tables read of a row, and what decides whether it is in them."""
+        read = [key.columns for key in self.keys] + [one.columns for one in self.impossible]
+        return tuple(dict.fromkeys(name for names in read for name in names))
+
+    @property
+    def reads(self) -> MarginalTables:
+        """The tables of all rows that can be."""
+        exprs, axes = tuple(k.expr for k in self.keys), tuple(k.axis for k in self.keys)
+        return MarginalTables(exprs, axes, possible(self.impossible))
+
+
+def table_layout(
+    backend: TableBackend, ways: int | None, marginals: tuple[tuple[str, ...], ...]
+) -> TableLayout:
+    """All tables of one to `ways` keys, or those that are listed.
+
+    Keys are those that the list names; where it names none, all attributes with few enough values.
+    """
+    attributes, impossible = backend.policy.attributes, backend.policy.impossible
+    if not any(marginals):
+        left_out = _left_out(attributes)
+        without = {one.attribute for one in left_out}
+        keys = tuple(_attribute_key(one) for n, one in attributes.items() if n not in without)
+        return TableLayout(_workload(keys, ways, []), keys, left_out, impossible)
+    names = _Names(backend)
+    tables = [[names.key(text) for text in part] for part in marginals]
+    keys = names.in_order()
+    listed = [[keys.index(names.keys[expr]) for expr in part] for part in tables]
+    return TableLayout(_workload(keys, ways, listed), keys, (), impossible)
+
+
+class _Names:
+    """The keys that a list of tables names: attributes, and expressions with or without an alias.
+
+    The same expression is the same key, however it is written.
+    """
+
+    def __init__(self, backend: TableBackend) -> None:
+        self._attributes = backend.policy.attributes
+        self._columns = tuple(backend.engine.columns())
+        self.keys: dict[Expr, ReleaseKey] = {}
+        self._aliases: dict[str, Expr] = {}
+
+    def key(self, text: str) -> Expr:
+        """What a text stands for: an attribute, an alias that was given before, an expression."""
+        if text in self._attributes:
+            return self._kept(_attribute_key(self._attributes[text]))
+        if text in self._aliases:
+            return self._aliases[text]
+        domains = {name: one.domain for name, one in self._attributes.items()}
+        alias, expr = self._bound(text, domains)
+        if isinstance(expr, Column) and alias is None:
+            if expr.name not in self._attributes:
+                raise self._undeclared(expr.name)
+            return self._kept(_attribute_key(self._attributes[expr.name]))
+        written = " ".join(text.split())
+        name = alias or written
+        self._refuse_taken(name, expr)
+        _refuse_wide(name, expr)
+        if alias is not None:
+            self._aliases[alias] = expr
+        null = shows_null(expr, self._attributes)
+        return self._kept(ReleaseKey(name, expr, null, written), bool(alias))
+
+    def in_order(self) -> tuple[ReleaseKey, ...]:
+        """Attributes in the policy's order, then expressions in that of the list."""
+        plain = {key.name: key for key in self.keys.values() if isinstance(key.expr, Column)}
+        first = [plain[name] for name in self._attributes if name in plain]
+        return (*first, *(key for key in self.keys.values() if key not in first))
+
+    def _bound(self, text: str, domains: Mapping[str, Domain]) -> tuple[str | None, Expr]:
+        from adomnia.queries.sql.fragments import bind_key  # noqa: PLC0415 (slow to import)
+
+        if text.isidentifier() and text.lower() not in {name.lower() for name in self._columns}:
+            raise self._undeclared(text)
+        return bind_key(text, self._columns, domains)
+
+    def _undeclared(self, name: str) -> QuestionError:
+        hint = "declared are: " + ", ".join(self._attributes)
+        return QuestionError(f"{name[:60]!r} is not a declared attribute", hint)
+
+    def _refuse_taken(self, name: str, expr: Expr) -> None:
+        """A name means one thing: other keys, columns and what a file says beside them have it."""
+        taken = {key.name for key in self.keys.values() if key.expr != expr}
+        if name in {*taken, *self._columns, "count", "count_margin", "mark"}:
+            raise QuestionError(
+                f"{name[:60]!r} is the name of something else", "take another alias"
+            )
+
+    def _kept(self, key: ReleaseKey, again: bool = False) -> Expr:
+        if again or key.expr not in self.keys:
+            self.keys[key.expr] = key
+        return key.expr
+
+
+def _workload(
+    keys: tuple[ReleaseKey, ...], ways: int | None, marginals: list[list[int]]
+) -> Workload:
+    names, sizes = tuple(key.name for key in keys), tuple(len(key.axis) for key in keys)
+    if ways is not None:
+        if not 1 <= ways <= len(names):
+            raise QuestionError(
+                f"marginals of {ways} attributes cannot be made",
+                f"--ways goes from 1 to {len(names)}, the attributes with a list of values",
+            )
+        return up_to_ways(names, sizes, ways)
+    subsets = [tuple(sorted(part)) for part in marginals]
+    if not subsets:
+        raise QuestionError("say which marginals", "for example --ways 2, or --marginals sex,age")
+    if len(set(subsets)) < len(subsets) or any(len(set(s)) < len(s) for s in subsets):
+        raise QuestionError("a marginal, or an attribute in one, is named twice", "name it once")
+    return Workload(names, sizes, tuple(subsets))
+
+
+def _attribute_key(attribute: Attribute) -> ReleaseKey:
+    expr = Column(attribute.name, from_domain(attribute.domain))
+    _refuse_wide(attribute.name, expr)
+    return ReleaseKey(attribute.name, expr, attribute.nullable)
+
+
+def _refuse_wide(name: str, expr: Expr) -> None:
+    """Refuse what has no list of values, or too long a one."""
+    wrong = _unlistable(count_cells(expr.range))
+    if wrong:
+        raise QuestionError(
+            f"{name[:60]!r} has {wrong}",
+            f"an attribute of a table has at most {MAX_AXIS_VALUES:,}: declare a coarser step, "
+            "or take a coarser key such as age / 10",
+        )
+
+
+def _left_out(attributes: Mapping[str, Attribute]) -> tuple[LeftOut, ...]:
+    """The attributes whose values are no side of a table."""
+    counts = {name: count_cells(from_domain(one.domain)) for name, one in attributes.items()}
+    return tuple(
+        LeftOut(name, f"{wrong}{f'; at most {MAX_AXIS_VALUES:,} fit' if count else ''}")
+        for name, count in counts.items()
+        if (wrong := _unlistable(count))
+    )
+
+
+def _unlistable(count: int | None) -> str:
+    """What keeps so many values from being a side of a table; nothing where they are."""
+    if count is None:
+        return "no list of values"
+    return f"{count:,} values" if count > MAX_AXIS_VALUES else ""

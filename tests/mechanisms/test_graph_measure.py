@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from seeded import SeededBits
 
-from adomnia.errors import MachineryError, PolicyError, QuestionError
-from adomnia.mechanisms.graphs import kernels
+from adomnia.errors import PolicyError, QuestionError
 from adomnia.mechanisms.graphs.counts import count
 from adomnia.mechanisms.graphs.kernels import common_neighbors, count_triangles, pool
 from adomnia.mechanisms.graphs.ladder import Ladder
@@ -138,15 +137,6 @@ def test_public_nodes_allow_a_sequence():
     for question in (DegreeSequence(), NodesByAttribute("club")):
         noisy = measure(Sealed(graph), question, terms)
         assert noisy.values.tolist() == count(graph, question).tolist()
-
-
-def test_without_numba_it_says_so(monkeypatch):
-    def missing(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(kernels.importlib, "import_module", missing)
-    with pytest.raises(MachineryError, match="numba"):
-        kernels._compiled.__wrapped__(lambda: None)
 
 
 def test_the_noise_is_the_event():

@@ -22,14 +22,12 @@ from adomnia.marginals.core.cost import (
     views_factor,
 )
 from adomnia.marginals.core.estimate import Residuals
-from adomnia.marginals.core.fit import MOST_CELLS, entropic_table, refined
 from adomnia.marginals.core.margins import cell_margins, gaussian_margins, laplace_margins
 from adomnia.marginals.core.measure import MarginalStrategy, NoisySubsets, Tables, expected, take
-from adomnia.marginals.core.microdata import SWEEPS, Aim, Records, descend, spread_out, tabulate
+from adomnia.marginals.core.microdata import Microdata
 from adomnia.marginals.core.planner import Objective, Spread, residual_parts, variances_of
 from adomnia.marginals.core.records import Forbidden, fit_records
 from adomnia.marginals.core.views import incidence, view_parts
-from adomnia.marginals.repair import kept_empty, without_forbidden
 from adomnia.marginals.workload import Subset, Workload
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.mechanisms.tables.linear import Linear, measure
@@ -135,7 +133,7 @@ class ReleasedMarginals:
     confidence: float
     unbiased: dict[Subset, NDArray[Any]]
     unbiased_margins: dict[Subset, float]
-    microdata: Records | None = None
+    microdata: Microdata | None = None
     marginals: dict[Subset, NDArray[np.int64]] = field(default_factory=dict)
     margins: dict[Subset, NDArray[np.float64]] = field(default_factory=dict)
 
@@ -276,14 +274,10 @@ def release_marginals(  # noqa: PLR0913
         say("done", 1.0)
         return ReleasedMarginals(plan, confidence, unbiased, widths)
     say("fit", 0.0)
-    records = _records(plan, residuals, bits, forbidden or {})
-    if forbidden:
-        chance = np.random.default_rng(bits.integer(64))
-        aims = [Aim(s, table, noise=plan.deviations[s]) for s, table in unbiased.items()]
-        records = without_forbidden(records, plan.workload, aims, forbidden, chance)
+    records = _records(residuals, bits, forbidden or {})
     say("tabulate", 0.0)
     sizes = plan.workload.sizes
-    marginals = {subset: tabulate(records, sizes, subset) for subset in plan.workload.marginals}
+    marginals = {subset: records.tabulate(sizes, subset) for subset in plan.workload.marginals}
     margins = {
         subset: cell_margins(counts, unbiased[subset], widths[subset])
         for subset, counts in marginals.items()
@@ -323,30 +317,7 @@ def _widths(plan: MarginalPlan, confidence: float) -> dict[Subset, float]:
     return widths
 
 
-def _records(plan: MarginalPlan, residuals: Residuals, bits: Bits, forbidden: Forbidden) -> Records:
+def _records(residuals: Residuals, bits: Bits, forbidden: Forbidden) -> Microdata:
     """Whole records near the measurements; what is random here protects nobody."""
     chance = np.random.default_rng(bits.integer(64))
-    sizes = residuals.sizes
-    rows = min(max(0, round(residuals.total)), MOST_VALUES // len(sizes))
-    if plan.workload.domain > MOST_CELLS or rows == 0:
-        return fit_records(residuals, rows, chance, forbidden)
-    table = entropic_table(residuals, rows, _allowed(sizes, forbidden))
-    records = spread_out(table, chance)
-    groups = grouped(plan.workload.marginals, sizes)
-    aims = [
-        Aim(subset, aim, forbidden=forbidden.get(subset))
-        for subset, aim in estimate.tables(refined(residuals, table), groups).items()
-        if subset
-    ]
-    aims += kept_empty(plan.workload, forbidden)
-    return descend(records, sizes, aims, chance, SWEEPS[1:])
-
-
-def _allowed(sizes: tuple[int, ...], forbidden: Forbidden) -> NDArray[np.bool_] | None:
-    if not forbidden:
-        return None
-    allowed = np.ones(sizes, bool)
-    for subset, mask in forbidden.items():
-        spread = tuple(size if place in subset else 1 for place, size in enumerate(sizes))
-        allowed &= ~mask.reshape(spread)
-    return allowed
+    return fit_records(residuals, max(0, round(residuals.total)), chance, forbidden)

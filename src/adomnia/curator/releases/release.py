@@ -28,6 +28,7 @@ from adomnia.errors import QuestionError
 from adomnia.ledger.account import RELEASED
 from adomnia.marginals import release as core
 from adomnia.marginals.core.cost import total_is_public
+from adomnia.marginals.core.microdata import Microdata
 from adomnia.marginals.paper.fourier import FourierMethod, Options, is_fourier, release_fourier
 from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.marginals.workload import Subset, Workload
@@ -129,7 +130,7 @@ class Release:
     values: tuple[tuple[Any, ...], ...]
     tables: Mapping[Subset, NDArray[Any]]
     margins: Mapping[Subset, NDArray[np.float64]]
-    microdata: NDArray[Any] | None
+    microdata: Microdata | None
     receipt: str
     policy: str
     remaining: Mapping[str, Fraction]
@@ -326,7 +327,7 @@ def _neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
 
 def _agreed(
     backend: TableBackend, planned: ReleasePlan, made: core.ReleasedMarginals
-) -> tuple[Mapping[Subset, NDArray[Any]], NDArray[Any], tuple[str, ...]]:
+) -> tuple[Mapping[Subset, NDArray[Any]], Microdata, tuple[str, ...]]:
     """Tables and records that agree with what was released exactly, as far as can be."""
     assert made.microdata is not None
     workload = planned.workload
@@ -334,8 +335,7 @@ def _agreed(
         return made.marginals, made.microdata, ()
     whole: NDArray[np.int64] | None = None
     if planned.layout.plain and np.prod(workload.sizes, dtype=float) <= MOST_CELLS:
-        table = np.zeros(workload.sizes, np.int64)
-        np.add.at(table, tuple(np.asarray(made.microdata).T), 1)
+        table = made.microdata.tabulate(workload.sizes, (*range(len(workload.sizes)),))
         whole = agreeing(backend, workload.names, table)
     if whole is None or (whole[in_table(planned.zeros, (*range(whole.ndim),), whole.shape)]).any():
         note = "the tables were not moved to agree with what was released exactly"

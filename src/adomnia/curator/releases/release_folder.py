@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
-
 from adomnia.curator.releases.presentation import MARKS, Imprint, Presentation
 from adomnia.curator.releases.release import Release, named
 from adomnia.errors import MachineryError, QuestionError
+from adomnia.marginals.core.microdata import Microdata
 from adomnia.marginals.workload import Subset
 from adomnia.privacy import events
 
@@ -89,7 +88,7 @@ def _fill(room: Path, told: _Publication, microdata: bool, pages: Mapping[str, s
     for subset, stem in _stems(release).items():
         _write_table(room / TABLES, release, subset, stem)
     if microdata and release.microdata is not None:
-        _write_microdata(room, release)
+        _write_microdata(room, release, release.microdata)
     (room / "release.json").write_text(json.dumps(_facts(told), indent=1) + "\n", "utf-8")
     metadata = json.dumps(_metadata(told), indent=1)
     (room / "csv-metadata.json").write_text(metadata + "\n", "utf-8")
@@ -152,16 +151,31 @@ def _write_parquet(file: Path, names: list[str], rows: list[tuple[Any, ...]]) ->
     parquet.write_table(pyarrow.Table.from_arrays(arrays, names=names), file)
 
 
-def _write_microdata(room: Path, release: Release) -> None:
+def _write_microdata(room: Path, release: Release, made: Microdata) -> None:
+    """All records, some at a time: there may be more than memory holds written out."""
+    import pyarrow  # noqa: PLC0415 (slow to import)
+    from pyarrow import parquet  # noqa: PLC0415
+
     names = list(release.plan.workload.names)
-    records = np.asarray(release.microdata)
-    columns = [
-        [values[code] for code in records[:, place].tolist()]
-        for place, values in enumerate(release.values)
-    ]
-    rows = list(zip(*columns, strict=True))
-    _write_csv(room / "microdata.csv", names, rows)
-    _write_parquet(room / "microdata.parquet", names, rows)
+    kinds = [pyarrow.array(list(values)) for values in release.values]
+    schema = pyarrow.schema([(name, kind.type) for name, kind in zip(names, kinds, strict=True)])
+    with (
+        (room / "microdata.csv").open("w", newline="", encoding="utf-8") as out,
+        parquet.ParquetWriter(room / "microdata.parquet", schema) as columns,
+    ):
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(names)
+        for piece in made.pieces():
+            codes = piece.T.tolist()
+            texts = (
+                [values[code] for code in column]
+                for values, column in zip(release.values, codes, strict=True)
+            )
+            writer.writerows(zip(*texts, strict=True))
+            arrays = [
+                kind.take(code) for kind, code in zip(kinds, map(pyarrow.array, codes), strict=True)
+            ]
+            columns.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
 
 
 def _facts(told: _Publication) -> dict[str, Any]:

@@ -1,38 +1,112 @@
-"""Integer records whose marginals come close to given tables (`microdata.md`).
+"""Whole records whose marginals come close to given tables (`microdata.md`).
 
-Coordinate descent: the records are visited in batches; for one attribute at a time each finds
-the value that lessens the squared distance most, and the best few of a batch move. Nothing here
-touches data: the tables aimed at are made of noisy measurements.
+Each kind of record is kept once, with how often it occurs, so that many rows cost no more than
+few. Nothing here touches data: the tables aimed at are made of noisy measurements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
+from adomnia.marginals.core.slots import layout
 from adomnia.marginals.workload import Subset
 
-__all__ = ["MOST_MOVING", "SWEEPS", "Aim", "descend", "replicate", "spread_out", "tabulate"]
+__all__ = ["Aim", "Microdata", "descend"]
 
-Records = NDArray[np.int64]
 Floats = NDArray[np.float64]
-SWEEPS = (16, 8, 4, 2, 1)
-"""How many records of a batch may move to one value, sweep by sweep."""
+SWEEPS, LEVEL_SWEEPS, PASSES = 12, 4, 6
+FINER = 4
+"""By how much the steps become finer from level to level, where there are many rows."""
 
-MOST_MOVING = 1 << 17
-"""Of more records than this, that many are moved and the others stay."""
+ROOM = 1 << 17
+"""How many records may come by splitting, between two times that equal ones are put together."""
 
-RELUCTANCE = 0.7
-"""How much of the noise of a gain it must be above, to move a record."""
+SAMPLE = 1 << 15
+"""How many records look for an exchange, of each attribute in a pass."""
 
-BATCH = 1024
-FEWEST = 40
-NEVER = np.float32(1e9)
+SETTLED = 0.002
+"""A search ends when fewer than this share of the records still change."""
+
+GAIN = 0.01
+"""It ends too when a pass lessens the misfit by less than this share of it..."""
+SILENT = 0.01
+"""...or when the misfit is this share of what the noise of the aims makes."""
+
+RELUCTANCE = 0.35
+"""How much of the noise of a gain it must be above, to change a record."""
+
+NEVER = 1e9
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """Records, one of each kind in a row, and how many rows of the file each stands for.
+
+    >>> import numpy as np
+    >>> made = Microdata(np.array([[0, 1], [1, 1]]), np.array([2, 1]))
+    >>> made.rows, made.tabulate((2, 2), (0,)).tolist()
+    (3, [2, 1])
+    """
+
+    records: NDArray[Any]
+    times: NDArray[np.int64]
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return int(self.times.sum())
+
+    @property
+    def usual(self) -> int:
+        """How many rows a record stands for, in the middle."""
+        return int(np.median(self.times)) if len(self.times) else 1
+
+    def tabulate(self, sizes: Sequence[int], subset: Subset) -> NDArray[np.int64]:
+        """A marginal."""
+        shape = tuple(sizes[place] for place in subset)
+        code = _codes(self.records, sizes, subset)
+        found = np.bincount(code, self.times, prod(shape))  # floats hold whole numbers to 2^53
+        return found.astype(np.int64).reshape(shape)
+
+    def merged(self) -> Microdata:
+        """The same rows, with equal records put together."""
+        if len(self.records) == 0:
+            return self
+        order = np.lexsort(self.records.T[::-1])
+        sorted_ = self.records[order]
+        new = np.concatenate([[True], (sorted_[1:] != sorted_[:-1]).any(axis=1)])
+        starts = np.flatnonzero(new)
+        return Microdata(sorted_[starts], np.add.reduceat(self.times[order], starts))
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """All rows, written out."""
+        whole = [*self.pieces(), self.records[:0]]
+        return np.concatenate(whole).astype(dtype or np.int64)
+
+    def pieces(self, rows: int = 1 << 18) -> Iterator[NDArray[Any]]:
+        """All rows, so many at a time; kinds are mixed, so that the first are like the rest."""
+        total, ends = self.rows, np.cumsum(self.times)
+        step = _stride(total)
+        for start in range(0, total, rows):
+            seats = np.arange(start, min(start + rows, total)) * step % total
+            yield self.records[np.searchsorted(ends, seats, "right")]
+
+
+def _stride(total: int) -> int:
+    """A step of about the golden ratio that comes by every row once."""
+    step = max(1, round(total * (5**0.5 - 1) / 2))
+    while gcd(step, total) > 1:
+        step += 1
+    return step
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,163 +123,137 @@ class Aim:
     noise: float = 0.0
     forbidden: NDArray[np.bool_] | None = None
 
+    def surplus(self, made: Microdata, sizes: Sequence[int]) -> NDArray[np.float32]:
+        """By how much the records have more than is aimed at; without end where it is forbidden."""
+        found = self.weight * (made.tabulate(sizes, self.subset) - self.table)
+        if self.forbidden is not None:
+            found = np.where(self.forbidden, NEVER, found)
+        return found.astype(np.float32)
 
-def tabulate(records: Records, sizes: Sequence[int], subset: Subset) -> NDArray[np.int64]:
-    """The marginal of the records."""
-    shape = tuple(sizes[place] for place in subset)
-    code = np.zeros(len(records), np.int64)
+
+def _codes(records: NDArray[Any], sizes: Sequence[int], subset: Subset) -> NDArray[np.int64]:
+    """The number of each record's cell in a table."""
+    code: NDArray[np.int64] = np.zeros(len(records), np.int64)
     for place in subset:
-        code = code * sizes[place] + records[:, place]
-    return np.bincount(code, minlength=prod(shape)).reshape(shape)
-
-
-def spread_out(table: Floats, chance: np.random.Generator) -> Records:
-    """As many records as the table sums to, each cell's number rounded up or down, shuffled."""
-    ends = np.concatenate([[0.0], np.cumsum(table.reshape(-1))])
-    whole = round(float(ends[-1]))
-    ends *= whole / max(float(ends[-1]), 1e-300)
-    counts = np.diff(np.floor(ends + chance.random()).astype(np.int64).clip(0, whole))
-    counts[-1] += whole - counts.sum()
-    cells = np.repeat(np.arange(counts.size), counts)
-    cells = chance.permutation(cells)
-    return np.stack(np.unravel_index(cells, table.shape), axis=1).astype(np.int64)
+        code = code * np.int64(sizes[place]) + records[:, place]
+    return code
 
 
 def descend(
-    records: Records,
-    sizes: Sequence[int],
-    aims: Sequence[Aim],
-    chance: np.random.Generator,
-    sweeps: Sequence[int] = SWEEPS,
-) -> Records:
-    """Records moved towards the aims; as many as came, values inside the domain.
+    made: Microdata, sizes: Sequence[int], aims: Sequence[Aim], chance: np.random.Generator
+) -> Microdata:
+    """Records moved towards the aims: as many rows as came, values inside the domain.
 
-    They are taken to come in no order: of very many only the first ones are moved.
+    First each record takes the values that help most, then records exchange values.
     """
-    whole, records = records, records[:MOST_MOVING].copy()
-    excess = {aim.subset: _excess(whole, sizes, aim) for aim in aims}
-    for cap in sweeps:
-        for place in chance.permutation(len(sizes)).tolist():
-            mine = [aim for aim in aims if place in aim.subset]
-            if sizes[place] > 1 and mine and len(records):
-                _pass(records, sizes, (place, mine, excess), chance, cap)
-    return np.concatenate([records, whole[MOST_MOVING:]])
+    search = _Search(made, sizes, aims, chance)
+    step = made.usual
+    while step > 1:
+        search.sweep(step, LEVEL_SWEEPS)
+        step = -(-step // FINER)
+    search.sweep(1, SWEEPS)
+    misfit = search.misfit()
+    for _ in range(PASSES):
+        if misfit < search.enough:
+            break
+        changed = search.exchange() + search.move(1, 4 * SAMPLE)
+        before, misfit = misfit, search.misfit()
+        if changed < SETTLED or misfit > (1 - GAIN) * before:
+            break
+    return search.found()
 
 
-def replicate(records: Records, rows: int, chance: np.random.Generator) -> Records:
-    """`rows` records: each one as often as the next, in a new order."""
-    times = np.diff(np.arange(len(records) + 1) * rows // max(len(records), 1))
-    return chance.permutation(np.repeat(records, times, axis=0))
+class _Search:
+    """The records on the way, the surpluses of all tables, and where those stand."""
 
-
-def _excess(records: Records, sizes: Sequence[int], aim: Aim) -> NDArray[np.float32]:
-    """Weighted surplus of the records over the aim; forbidden cells have an endless one."""
-    surplus = aim.weight * (tabulate(records, sizes, aim.subset) - aim.table)
-    if aim.forbidden is not None:
-        surplus = surplus + np.where(aim.forbidden, NEVER, 0)
-    found: NDArray[np.float32] = surplus.astype(np.float32)
-    return found
-
-
-def _pass(
-    records: Records,
-    sizes: Sequence[int],
-    task: tuple[int, list[Aim], dict[Subset, NDArray[np.float32]]],
-    chance: np.random.Generator,
-    cap: int,
-) -> None:
-    """One attribute of all records, batch by batch."""
-    place, aims, excess = task
-    values = sizes[place]
-    board = _Board.of(place, aims, excess, values)
-    order = chance.permutation(len(records))
-    rests = board.rests(records[order], sizes, place, aims)
-    current = records[order, place]
-    step = max(1, min(BATCH, -(-len(order) // FEWEST)))
-    for start in range(0, len(order), step):
-        part = slice(start, start + step)
-        moved, to = board.moves(rests[part], current[part], cap)
-        board.update(rests[part][moved], current[part][moved], to)
-        current[start + moved] = to
-    records[order, place] = current
-    board.give_back(place, aims, excess, sizes)
-
-
-@dataclass(frozen=True, eq=False)
-class _Board:
-    """The surpluses of all aims of one attribute: a row per rest of a cell, a column per value."""
-
-    surplus: NDArray[np.float32]
-    starts: NDArray[np.int64]
-    weights: NDArray[np.float32]
-    least: float
-
-    @classmethod
-    def of(
-        cls, place: int, aims: list[Aim], excess: Mapping[Subset, NDArray[np.float32]], values: int
-    ) -> _Board:
-        """The tables turned so that the attribute comes last, one beneath the other."""
-        turned = [
-            np.moveaxis(excess[aim.subset], aim.subset.index(place), -1).reshape(-1, values)
-            for aim in aims
-        ]
-        starts = np.cumsum([0, *map(len, turned)])
-        weights = np.array([aim.weight for aim in aims], np.float32)
-        noise = float(np.sqrt(sum((aim.weight * aim.noise) ** 2 for aim in aims)))
-        least = float(weights.sum()) + RELUCTANCE * noise
-        return cls(np.ascontiguousarray(np.concatenate(turned)), starts, weights, least)
-
-    def rests(
-        self, records: Records, sizes: Sequence[int], place: int, aims: list[Aim]
-    ) -> NDArray[np.int32]:
-        """For each record and aim the row of the board that its other values stand for."""
-        columns = {p: records[:, p].astype(np.int32) for p in range(len(sizes))}
-        found = np.empty((len(records), len(aims)), np.int32)
-        for number, aim in enumerate(aims):
-            code = np.full(len(records), 0, np.int32)
-            for other in aim.subset:
-                if other != place:
-                    code = code * np.int32(sizes[other]) + columns[other]
-            found[:, number] = code + np.int32(self.starts[number])
-        return found
-
-    def moves(
-        self, rests: NDArray[np.int32], current: Records, cap: int
-    ) -> tuple[NDArray[np.int64], Records]:
-        """Which records of the batch move, and to which value: of each value's best `cap`."""
-        many, aims = rests.shape
-        ends = np.arange(0, rests.size + 1, aims, dtype=np.int32)
-        ones = np.ones(rests.size, np.float32)
-        score = csr_array((ones, rests.reshape(-1), ends), (many, len(self.surplus))) @ self.surplus
-        to = score.argmin(axis=1)
-        one = np.arange(many)
-        gain = score[one, current] - score[one, to] - self.least
-        better = np.flatnonzero(gain > 0)
-        better = better[np.lexsort((-gain[better], to[better]))]
-        goal = to[better]
-        first = np.flatnonzero(np.diff(goal, prepend=-1))
-        rank = np.arange(len(goal)) - np.repeat(first, np.diff(np.append(first, len(goal))))
-        moved = better[rank < cap]
-        return moved, to[moved]
-
-    def update(self, rests: NDArray[np.int32], old: Records, new: Records) -> None:
-        """The surpluses after the moves."""
-        flat = self.surplus.reshape(-1)
-        cells = rests.astype(np.int64) * self.surplus.shape[1]
-        weights = np.broadcast_to(self.weights, rests.shape).reshape(-1)
-        np.add.at(flat, (cells + new[:, None]).reshape(-1), weights)
-        np.subtract.at(flat, (cells + old[:, None]).reshape(-1), weights)
-
-    def give_back(
+    def __init__(
         self,
-        place: int,
-        aims: list[Aim],
-        excess: dict[Subset, NDArray[np.float32]],
+        made: Microdata,
         sizes: Sequence[int],
+        aims: Sequence[Aim],
+        chance: np.random.Generator,
     ) -> None:
-        """The tables in their own order of axes again."""
-        for number, aim in enumerate(aims):
-            others = [sizes[p] for p in aim.subset if p != place]
-            part = self.surplus[self.starts[number] : self.starts[number + 1]]
-            turned = part.reshape(*others, sizes[place])
-            excess[aim.subset] = np.moveaxis(turned, -1, aim.subset.index(place))
+        from adomnia.marginals.core.descent import Board  # noqa: PLC0415 (numba is slow to import)
+
+        self.chance = chance
+        slots = layout(sizes, [(aim.subset, aim.weight) for aim in aims])
+        self.board = Board(slots, _surpluses(made, sizes, aims))
+        noise = [
+            sum((aim.weight * aim.noise) ** 2 for aim in aims if place in aim.subset)
+            for place in range(len(sizes))
+        ]
+        self.least = RELUCTANCE * np.sqrt(np.array(noise, np.float64))
+        self.enough = SILENT * sum(
+            len(aim.subset) * aim.weight * aim.table.size * aim.noise**2 for aim in aims
+        )
+        self._begin(made.merged())
+
+    def _begin(self, made: Microdata) -> None:
+        """Room for records that come by splitting, if any can."""
+        from adomnia.marginals.core.descent import Crowd  # noqa: PLC0415
+
+        many = len(made.times)
+        room = min(ROOM, made.rows - many)
+        records = np.zeros((many + room, made.records.shape[1]), np.int32)
+        self.crowd = Crowd(records, np.zeros(many + room, np.int64))
+        self.crowd.records[:many], self.crowd.times[:many] = made.records, made.times
+        self.used = many
+
+    def misfit(self) -> float:
+        """The weighted squares of the surpluses, each table's once for each of its attributes."""
+        slots, surplus = self.board.slots, self.board.surplus
+        ends = np.append(slots.starts[1:], len(surplus))
+        weights = np.repeat(slots.weights, ends - slots.starts)
+        usable = (surplus < NEVER / 2) & (weights > 0)
+        return float((surplus[usable].astype(np.float64) ** 2 / weights[usable]).sum())
+
+    def sweep(self, step: int, most: int) -> None:
+        """Sweeps in steps of so many rows, until few records change; equal ones put together."""
+        for _ in range(most):
+            if self.move(step) < SETTLED:
+                break
+        self._begin(self.found())
+
+    def move(self, step: int, most: int | None = None) -> float:
+        """One sweep; which share of the records changed."""
+        from adomnia.marginals.core.descent import move  # noqa: PLC0415
+
+        if self.used == len(self.crowd.times):
+            self._begin(self.found())
+        order = self.chance.permutation(self.used)[:most]
+        self.used, moved = move(self.board, self.crowd, self.used, order, step, self.least)
+        return float(moved / max(len(order), 1))
+
+    def exchange(self) -> float:
+        """One pass over the attributes; which share of the records looked at exchanged a value."""
+        from adomnia.marginals.core.descent import Swap, exchange  # noqa: PLC0415
+
+        made = looked = 0
+        for place in self.chance.permutation(len(self.least)).tolist():
+            size = int(self.board.slots.sizes[place])
+            column = self.crowd.records[: self.used, place]
+            ends = np.zeros(size + 1, np.int64)
+            np.cumsum(np.bincount(column, minlength=size), out=ends[1:])
+            members = np.argsort(column, kind="stable")
+            least = 2**0.5 * float(self.least[place])
+            swap = Swap(place, least, members, ends, int(self.chance.integers(1 << 62)))
+            order = self.chance.permutation(self.used)[:SAMPLE]
+            self.used, some = exchange(self.board, self.crowd, self.used, order, swap)
+            made, looked = made + some, max(looked, len(order))
+        return float(made / max(looked, 1))
+
+    def found(self) -> Microdata:
+        """The records as they are now, equal ones put together."""
+        return Microdata(self.crowd.records[: self.used], self.crowd.times[: self.used]).merged()
+
+
+def _surpluses(made: Microdata, sizes: Sequence[int], aims: Sequence[Aim]) -> NDArray[np.float32]:
+    """The surplus of every table, once for each of its attributes, that one last."""
+    tables = [aim.surplus(made, sizes) for aim in aims]
+    parts = [
+        np.moveaxis(table, aim.subset.index(place), -1).reshape(-1)
+        for place in range(len(sizes))
+        for aim, table in zip(aims, tables, strict=True)
+        if place in aim.subset
+    ]
+    return np.concatenate([*parts, np.zeros(0, np.float32)])

@@ -12,26 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.marginals.core.estimate import Residuals, turn
-from adomnia.marginals.core.microdata import (
-    MOST_MOVING,
-    SWEEPS,
-    Aim,
-    Records,
-    descend,
-    replicate,
-    tabulate,
-)
-from adomnia.marginals.core.shrink import posterior_means, to_simplex
+from adomnia.marginals.core.microdata import Aim, Microdata, descend
+from adomnia.marginals.core.repair import repaired
+from adomnia.marginals.core.shrink import shrunk, to_simplex
 from adomnia.marginals.workload import Subset
 
 __all__ = ["Forbidden", "fit_records"]
 
 Floats = NDArray[np.float64]
+Records = NDArray[np.int64]
 Forbidden = dict[Subset, NDArray[np.bool_]]
 """Cells that must stay empty, by subset."""
 
 WORK = 1 << 31
 """Looked-up cells that the descent on higher orders may cost, per sweep."""
+
+MOST_KINDS = 1 << 17
+"""With how many kinds of records the descent begins at most; more come by splitting."""
+
+WORTH = 0.2
+"""How much signal for its noise a table of higher order must have to be aimed at."""
 
 ROUNDS = 10
 SINGLE = 5.0
@@ -50,63 +50,66 @@ class _Pair:
 
 def fit_records(
     residuals: Residuals, rows: int, chance: np.random.Generator, forbidden: Forbidden | None = None
-) -> Records:
+) -> Microdata:
     """`rows` records whose marginals come close to the measured ones."""
     sizes = residuals.sizes
     if rows == 0:
-        return np.zeros((0, len(sizes)), np.int64)
+        return Microdata(np.zeros((0, len(sizes)), np.int64), np.zeros(0, np.int64))
     singles = _singles(residuals, rows)
     pairs = _pairs(residuals, rows, singles)
     aims = [Aim((place,), table, SINGLE) for place, table in singles.items()]
     aims += [Aim(pair.subset, pair.table, 1.0, pair.noise) for pair in pairs]
     aims = _forbid(aims, sizes, forbidden or {})
-    few = min(rows, MOST_MOVING)
-    records = _tree(sizes, few, singles, pairs, chance)
-    records = descend(records, sizes, [_scaled(aim, few / rows) for aim in aims], chance)
-    if few < rows:
-        records = descend(replicate(records, rows, chance), sizes, aims, chance, SWEEPS[1:])
+    few = min(rows, MOST_KINDS)
+    times = np.diff(np.arange(few + 1) * rows // few)
+    made = Microdata(_tree(sizes, few, singles, pairs, chance), times)
+    made = descend(repaired(made, sizes, forbidden or {}, chance), sizes, aims, chance)
     order = max(len(block.group.shape) for block in residuals.blocks)
     for ways in range(3, order + 1):
-        more = _higher(residuals, records, ways)
+        more = _higher(residuals, made, ways)
         if more:
             aims += more
-            records = descend(records, sizes, aims, chance, SWEEPS[1:])
-    return records
-
-
-def _scaled(aim: Aim, by: float) -> Aim:
-    return Aim(aim.subset, aim.table * by, aim.weight, aim.noise * by, aim.forbidden)
+            made = descend(made, sizes, aims, chance)
+    return made
 
 
 def _singles(residuals: Residuals, rows: int) -> dict[int, Floats]:
     """The tables of the measured attributes, not negative; the others even."""
     even = {place: np.full(size, rows / size) for place, size in enumerate(residuals.sizes)}
-    for block in residuals.blocks:
-        if len(block.group.shape) == 1:
-            for number, place in enumerate(block.group.places[:, 0].tolist()):
-                kept = posterior_means(block.values[number], float(block.variances[number]))
-                slots = np.concatenate([[rows / len(even[place]) ** 0.5], kept])[None]
-                even[place] = to_simplex(turn(slots, block.group.shape, inverse=True)[0], rows)
+    places, values, variances = _blocks(residuals, 1)
+    for (place,), kept in zip(places, shrunk(values, variances), strict=True):
+        size = residuals.sizes[place]
+        slots = np.concatenate([[rows / size**0.5], kept])[None]
+        even[place] = to_simplex(turn(slots, (size,), inverse=True)[0], rows)
     return even
+
+
+def _blocks(
+    residuals: Residuals, order: int
+) -> tuple[list[Subset], list[NDArray[Any]], list[float]]:
+    """The measured blocks of one order: subsets, coefficients, variances."""
+    mine = [block for block in residuals.blocks if len(block.group.shape) == order]
+    return (
+        [subset for block in mine for subset in block.group.subsets],
+        [values for block in mine for values in block.values],
+        [variance for block in mine for variance in block.variances.tolist()],
+    )
 
 
 def _pairs(residuals: Residuals, rows: int, singles: dict[int, Floats]) -> list[_Pair]:
     """Deviations from independence shrunk, and the tables put together again."""
+    subsets, values, variances = _blocks(residuals, 2)
+    even = [np.outer(singles[left], singles[right]) / rows for left, right in subsets]
+    base = [turn(table[None], table.shape)[0, 1:, 1:] for table in even]
+    differ = [mine - its for mine, its in zip(values, base, strict=True)]
     found = []
-    for block in residuals.blocks:
-        shape = block.group.shape
-        if len(shape) != 2:
-            continue
-        for number, (left, right) in enumerate(block.group.places.tolist()):
-            even = np.outer(singles[left], singles[right]) / rows
-            base = turn(even[None], shape)[0, 1:, 1:]
-            kept = posterior_means(block.values[number] - base, float(block.variances[number]))
-            slots = np.zeros((1, *shape))
-            slots[0, 1:, 1:] = kept
-            deviation = turn(slots, shape, inverse=True)[0]
-            noise = float(block.variances[number]) ** 0.5
-            distance = float(np.abs(deviation).sum())
-            found.append(_Pair((left, right), even + deviation, distance, noise))
+    for number, kept in enumerate(shrunk(differ, variances)):
+        table = even[number]
+        slots = np.zeros((1, *table.shape))
+        slots[0, 1:, 1:] = kept
+        deviation = turn(slots, table.shape, inverse=True)[0]
+        distance = float(np.abs(deviation).sum())
+        found.append(_Pair(subsets[number], table + deviation, distance, variances[number] ** 0.5))
     return found
 
 
@@ -193,33 +196,33 @@ def _conditional(
     return dealt
 
 
-def _higher(residuals: Residuals, records: Records, ways: int) -> list[Aim]:
+def _higher(residuals: Residuals, made: Microdata, ways: int) -> list[Aim]:
     """Aims of one order: what the records have, and what of the measured difference is signal.
 
     The blocks with most signal for their noise come first, as far as the work allows.
     """
-    sizes = residuals.sizes
+    sizes, rows = residuals.sizes, made.rows
+    slot: tuple[Any, ...] = (0, *(slice(1, None),) * ways)
+    wanted = [
+        one for one in zip(*_blocks(residuals, ways), strict=True)
+        if prod(sizes[place] for place in one[0]) <= rows
+    ]  # fmt: skip
+    have = [made.tabulate(sizes, subset).astype(np.float64) for subset, _, _ in wanted]
+    differ = [
+        values - turn(table[None], table.shape)[slot]
+        for (_, values, _), table in zip(wanted, have, strict=True)
+    ]
     found: list[tuple[float, Aim]] = []
-    for block in residuals.blocks:
-        shape = block.group.shape
-        if len(shape) != ways:
-            continue
-        if prod(shape) > len(records):
-            continue
-        slot: tuple[Any, ...] = (0, *(slice(1, None),) * ways)
-        for number, subset in enumerate(block.group.subsets):
-            have = tabulate(records, sizes, subset).astype(np.float64)
-            base = turn(have[None], shape)[slot]
-            kept = posterior_means(block.values[number] - base, float(block.variances[number]))
-            slots = np.zeros((1, *shape))
-            slots[slot] = kept
-            deviation = turn(slots, shape, inverse=True)[0]
-            gain = float((kept**2).sum()) / max(float(block.variances[number]), 1e-12) / kept.size
-            if gain > 0.2:
-                noise = float(block.variances[number]) ** 0.5
-                found.append((gain, Aim(subset, have + deviation, 1.0, noise)))
+    kept = shrunk(differ, [variance for _, _, variance in wanted])
+    for (subset, _, variance), table, signal in zip(wanted, have, kept, strict=True):
+        gain = float((signal**2).sum()) / max(variance, 1e-12) / signal.size
+        if gain > WORTH:
+            slots = np.zeros((1, *table.shape))
+            slots[slot] = signal
+            deviation = turn(slots, table.shape, inverse=True)[0]
+            found.append((gain, Aim(subset, table + deviation, 1.0, variance**0.5)))
     found.sort(key=lambda pair: -pair[0])
-    most = max(1, WORK // max(len(records) * sum(sizes) // len(sizes) * ways, 1))
+    most = max(1, WORK // max(len(made.times) * sum(sizes) // len(sizes) * ways, 1))
     return [aim for _, aim in found[:most]]
 
 

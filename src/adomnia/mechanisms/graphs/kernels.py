@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from functools import lru_cache
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.errors import MachineryError
+from adomnia.compiled import compiled
 
 __all__ = ["adjacency", "common_neighbors", "count_triangles", "fill", "pool"]
 
 Integers = NDArray[np.int64]
 Lists = tuple[Integers, Integers]
 """Neighbours of all nodes in one array, each node's sorted, and where each node's begin."""
-
-
-@lru_cache(maxsize=16)
-def _compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
-    try:
-        numba: Any = importlib.import_module("numba")
-    except ImportError:
-        numba = None
-    if numba is None:
-        raise MachineryError(
-            "statistics of graphs need numba", "install adomnia with the extra 'graph'"
-        )
-    try:
-        made: Callable[..., Any] = numba.njit(cache=True)(loop)
-    except RuntimeError:  # no folder to keep the compiled form in
-        made = numba.njit(loop)
-    return made
 
 
 def adjacency(nodes: int, sources: Integers, targets: Integers) -> Lists:
@@ -50,7 +28,7 @@ def count_triangles(nodes: int, edges: Integers) -> int:
         return 0
     rank = _ranks(nodes, edges)
     ends = np.sort(rank[edges], axis=1)
-    return int(_compiled(_triangles)(*adjacency(nodes, ends[:, 0], ends[:, 1])))
+    return int(compiled(_triangles)(*adjacency(nodes, ends[:, 0], ends[:, 1])))
 
 
 def _ranks(nodes: int, edges: Integers) -> Integers:
@@ -92,7 +70,7 @@ def common_neighbors(nodes: int, edges: Integers) -> Integers:
     targets, starts = adjacency(nodes, both[:, 0], both[:, 1])
     highest = int(np.diff(starts).max(initial=0))
     best = np.full(highest + 1, -1, np.int64)
-    _compiled(_pairs)(targets, starts, best)
+    compiled(_pairs)(targets, starts, best)
     return best
 
 
@@ -141,7 +119,7 @@ def _pairs(targets: Integers, starts: Integers, best: Integers) -> None:
 def fill(slots: int, left: Integers, right: Integers, bound: int) -> NDArray[np.bool_]:
     """Which edges are kept, taken in their order, if a slot holds at most `bound` of them."""
     kept = np.zeros(left.size, np.bool_)
-    _compiled(_fill)(np.zeros(slots, np.int64), left, right, bound, kept)
+    compiled(_fill)(np.zeros(slots, np.int64), left, right, bound, kept)
     return kept
 
 
@@ -159,7 +137,7 @@ def pool(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The ascending sequence nearest to the values in least squares (pool adjacent violators)."""
     fitted = np.empty(values.size)
     if values.size:
-        _compiled(_pool)(values, fitted)
+        compiled(_pool)(values, fitted)
     return fitted
 
 

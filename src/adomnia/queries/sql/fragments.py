@@ -9,12 +9,10 @@ from sqlglot import exp
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Column, Constant, Expr
 from adomnia.queries.ranges import from_domain
-from adomnia.queries.sql.binder import Binder
-from adomnia.queries.sql.check import check
+from adomnia.queries.sql.binder import Binder, Relation
 from adomnia.queries.sql.never import impossible_in, never_true
-from adomnia.queries.sql.parse import parse, refuse
-from adomnia.queries.sql.rows import row_binder
-from adomnia.queries.sql.scope import Relation
+from adomnia.queries.sql.parse import check, parse, refuse
+from adomnia.queries.sql.relation import row_binder
 from adomnia.schema.domain import Domain, Open
 
 __all__ = ["bind_condition", "bind_key"]

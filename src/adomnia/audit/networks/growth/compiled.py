@@ -1,32 +1,13 @@
-"""Functions as machine code (numba), run without Python's lock so that threads share the work."""
+"""Compiled functions that call each other over several files: none older than its source."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
 
-from adomnia.errors import MachineryError
+from adomnia.compiled import compiled
 
 __all__ = ["compiled", "forget_stale"]
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def compiled(function: Function) -> Function:
-    """The function, compiled at its first call and kept on disk for the next program."""
-    try:
-        njit = import_module("numba").njit
-    except ImportError as missing:
-        raise MachineryError("growth models need numba", "install it, and ask again") from missing
-    machine: Function
-    try:
-        machine = njit(nogil=True, cache=True)(function)
-    except RuntimeError:  # there is no folder that may be written
-        machine = njit(nogil=True)(function)
-    return machine
 
 
 def forget_stale(folder: Path) -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adomnia.marginals.core.microdata import Aim, descend, spread_out, tabulate
-from adomnia.marginals.core.shrink import posterior_means, to_simplex
+from adomnia.marginals.core.microdata import Aim, Microdata, descend
+from adomnia.marginals.core.shrink import posterior_means, shrunk, to_simplex
 from adomnia.marginals.release import plan_marginals, release_marginals
 from adomnia.marginals.workload import Workload, up_to_ways
 from adomnia.privacy.loss import Loss
@@ -34,8 +34,15 @@ def names(many):
     return tuple(f"a{place}" for place in range(many))
 
 
-def source(records, sizes):
-    return lambda subsets: {subset: Sealed(tabulate(records, sizes, subset)) for subset in subsets}
+def tabulate(records, sizes, subset, times=1):
+    """A table of records, each of which stands for so many rows."""
+    return Microdata(records, np.full(len(records), times)).tabulate(sizes, subset)
+
+
+def source(records, sizes, times=1):
+    return lambda subsets: {
+        subset: Sealed(tabulate(records, sizes, subset, times)) for subset in subsets
+    }
 
 
 def read(name):
@@ -88,21 +95,93 @@ def test_the_simplex_keeps_sums_and_order():
     assert to_simplex(np.array([1.0, 2.0]), 0.0).sum() == 0
 
 
-def test_descent_brings_records_to_reachable_tables():
+def test_what_stands_far_out_of_the_noise_stays_as_it_is():
+    far = np.array([1e3, -1e5, 1e7, 1e9])
+    assert np.abs(posterior_means(far, 1.0) - far).max() < 0.01
+
+
+def test_small_blocks_are_judged_together_and_large_ones_alone():
+    chance = np.random.default_rng(5)
+    few = [chance.normal(0, 2, 1) for _ in range(300)]
+    loud = chance.normal(0, 60, 400)
+    kept = shrunk([*few, loud, np.array([7.0])], [4.0] * 301 + [0.0])
+    assert np.abs(np.concatenate(kept[:300])).mean() < 0.5 * np.abs(np.concatenate(few)).mean()
+    assert np.abs(kept[300] - loud).mean() < 0.2
+    assert kept[301].tolist() == [7.0]
+
+
+def shaken(sizes, rows, seed):
+    """Records at random, one row each."""
+    chance = np.random.default_rng(seed)
+    records = np.stack([chance.integers(0, size, rows) for size in sizes], axis=1)
+    return Microdata(records, np.ones(rows, np.int64))
+
+
+@pytest.mark.parametrize("times", [1, 1000, 10**6])
+def test_descent_brings_records_to_reachable_tables(times):
     sizes = (4, 5, 6)
-    truth = skewed(500, sizes, 1)
-    chance = np.random.default_rng(1)
-    start = np.stack([chance.integers(0, size, 500) for size in sizes], axis=1)
-    aims = [Aim(s, tabulate(truth, sizes, s).astype(float)) for s in combinations(range(3), 2)]
-    found = descend(start, sizes, aims, chance, (16, 8, 4, 2, 1, 1, 1))
-    left = [np.abs(tabulate(found, sizes, aim.subset) - aim.table).sum() for aim in aims]
-    assert np.mean(left) < 40
-    assert found.shape == start.shape
+    truth = Microdata(skewed(500, sizes, 1), np.full(500, times))
+    start = shaken(sizes, 500, 1)
+    start = Microdata(start.records, start.times * times)
+    aims = [Aim(s, truth.tabulate(sizes, s).astype(float)) for s in combinations(range(3), 2)]
+    found = descend(start, sizes, aims, np.random.default_rng(1))
+    left = [np.abs(found.tabulate(sizes, aim.subset) - aim.table).sum() for aim in aims]
+    assert np.mean(left) < 10
+    assert found.rows == start.rows
 
 
-def test_a_table_is_rounded_to_its_sum():
-    table = np.full((3, 7), 10 / 21)
-    assert len(spread_out(table, np.random.default_rng(0))) == 10
+def test_forbidden_cells_are_left_and_not_entered():
+    sizes = (3, 4, 5)
+    made = shaken(sizes, 300, 2)
+    mask = np.zeros((3, 4), bool)
+    mask[0, :3] = mask[1, 0] = True
+    aims = [
+        Aim(s, np.full([sizes[p] for p in s], 300 / math.prod(sizes[p] for p in s)))
+        for s in combinations(range(3), 2)
+    ]
+    aims[0] = Aim(aims[0].subset, aims[0].table, forbidden=mask)
+    found = descend(made, sizes, aims, np.random.default_rng(3))
+    assert found.tabulate(sizes, (0, 1))[mask].sum() == 0
+    assert found.rows == 300
+
+
+def test_rows_are_written_out_once_each_and_mixed():
+    made = Microdata(np.arange(20).reshape(10, 2), np.arange(10) * 37)
+    whole = np.asarray(made)
+    kinds, many = np.unique(whole[:, 0] // 2, return_counts=True)
+    assert dict(zip(kinds.tolist(), many.tolist(), strict=True)) == {
+        k: 37 * k for k in range(1, 10)
+    }
+    assert (np.concatenate(list(made.pieces(rows=100))) == whole).all()
+    assert abs(whole[:200, 0].mean() - whole[:, 0].mean()) < 0.5
+    assert np.asarray(Microdata(made.records[:0], made.times[:0])).shape == (0, 2)
+
+
+def test_equal_records_are_put_together():
+    made = Microdata(np.array([[1, 2], [0, 3], [1, 2]]), np.array([5, 1, 2])).merged()
+    assert made.records.tolist() == [[0, 3], [1, 2]]
+    assert made.times.tolist() == [1, 7]
+
+
+@pytest.mark.parametrize("times", [1, 100, 10_000])
+def test_the_error_does_not_depend_on_the_rows(times):
+    sizes = (6, 5, 4, 7)
+    records = skewed(10_000, sizes, 6)
+    records[:2000] = shaken(sizes, 2000, 6).records  # so that no cell is empty
+    made = plan_marginals(up_to_ways(names(4), sizes, 2), RHO)
+    found = release_marginals(made, source(records, sizes, times), SeededBits(3))
+    exact = {s: tabulate(records, sizes, s, times) for s in found.marginals}
+    fitted = np.mean([np.abs(found.marginals[s] - table).sum() for s, table in exact.items()])
+    unbiased = np.mean([np.abs(found.unbiased[s] - table).sum() for s, table in exact.items()])
+    assert fitted <= 1.1 * unbiased
+
+
+def test_without_noise_the_tables_are_the_truth():
+    sizes = (4, 3, 5)
+    records = skewed(3000, sizes, 8)
+    made = plan_marginals(up_to_ways(names(3), sizes, 2), Loss.concentrated(Fraction(10**6)))
+    found = release_marginals(made, source(records, sizes), SeededBits(3))
+    assert mean_l1(errors(found, records, sizes)) == 0
 
 
 @pytest.mark.parametrize("loss", [RHO, EPSILON], ids=["rho", "epsilon"])

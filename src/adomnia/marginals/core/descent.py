@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from adomnia.compiled import compiled
 from adomnia.marginals.core.slots import Slots
 
-__all__ = ["Board", "Crowd", "Swap", "exchange", "move"]
+__all__ = ["Board", "Crowd", "Swap", "exchange", "kick", "move"]
 
 Integers = NDArray[np.int64]
 Scores = NDArray[np.float32]
@@ -190,3 +190,12 @@ def exchange(board: Board, crowd: Crowd, used: int, order: Integers, swap: Swap)
             used = _change(board, crowd, used, (partner, place, old, many))
             made += 1
     return used, made
+
+
+@compiled
+def kick(board: Board, crowd: Crowd, used: int, changes: Integers) -> int:
+    """One row each of some records takes a value, whether it helps or not: record, place, value."""
+    for number, place, value in changes:
+        if used < len(crowd.times) or crowd.times[number] == 1:
+            used = _change(board, crowd, used, (number, place, value, 1))
+    return used

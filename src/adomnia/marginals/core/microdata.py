@@ -41,6 +41,9 @@ SILENT = 0.01
 RELUCTANCE = 0.35
 """How much of the noise of a gain it must be above, to change a record."""
 
+FEW, KICKS, MOST_KICKED = 1 << 12, 200, 8
+"""Up to so many kinds of records are shaken so often, so many rows at a time."""
+
 NEVER = 1e9
 
 
@@ -160,6 +163,8 @@ def descend(
         before, misfit = misfit, search.misfit()
         if changed < SETTLED or misfit > (1 - GAIN) * before:
             break
+    if search.used <= FEW and misfit > search.enough / SILENT:
+        search.shake()
     return search.found()
 
 
@@ -241,6 +246,31 @@ class _Search:
             self.used, some = exchange(self.board, self.crowd, self.used, order, swap)
             made, looked = made + some, max(looked, len(order))
         return float(made / max(looked, 1))
+
+    def shake(self) -> None:
+        """Out of a local minimum: a few rows are changed at random, and what is better is kept."""
+        from adomnia.marginals.core.descent import kick  # noqa: PLC0415
+
+        best, misfit = self.found(), self.misfit()
+        for _ in range(KICKS):
+            if misfit <= self.enough:
+                break
+            surplus = self.board.surplus.copy()
+            many = int(self.chance.integers(1, MOST_KICKED + 1))
+            places = self.chance.integers(0, len(self.least), many)
+            values = self.chance.integers(0, self.board.slots.sizes[places])
+            numbers = self.chance.integers(0, self.used, many)
+            changes = np.stack([numbers, places, values], axis=1)
+            self.used = kick(self.board, self.crowd, self.used, changes)
+            self.move(1)
+            self.exchange()
+            self.move(1)
+            after = self.misfit()
+            if after < misfit:
+                best, misfit = self.found(), after
+            else:
+                self.board.surplus[:] = surplus
+            self._begin(best)
 
     def found(self) -> Microdata:
         """The records as they are now, equal ones put together."""

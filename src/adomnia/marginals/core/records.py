@@ -4,7 +4,7 @@ order (`microdata.md`)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -30,8 +30,8 @@ WORK = 1 << 31
 MOST_KINDS = 1 << 17
 """With how many kinds of records the descent begins at most; more come by splitting."""
 
-WORTH = 0.2
-"""How much signal for its noise a table of higher order must have to be aimed at."""
+SURE = 0.15
+"""Counts with noise of a smaller deviation are the nearest whole number, but once in a thousand."""
 
 ROUNDS = 10
 SINGLE = 5.0
@@ -59,6 +59,8 @@ def fit_records(
     pairs = _pairs(residuals, rows, singles)
     aims = [Aim((place,), table, SINGLE) for place, table in singles.items()]
     aims += [Aim(pair.subset, pair.table, 1.0, pair.noise) for pair in pairs]
+    if max((pair.noise for pair in pairs), default=1.0) < SURE:
+        aims = [replace(aim, table=np.rint(aim.table)) for aim in aims]
     aims = _forbid(aims, sizes, forbidden or {})
     few = min(rows, MOST_KINDS)
     times = np.diff(np.arange(few + 1) * rows // few)
@@ -216,11 +218,10 @@ def _higher(residuals: Residuals, made: Microdata, ways: int) -> list[Aim]:
     kept = shrunk(differ, [variance for _, _, variance in wanted])
     for (subset, _, variance), table, signal in zip(wanted, have, kept, strict=True):
         gain = float((signal**2).sum()) / max(variance, 1e-12) / signal.size
-        if gain > WORTH:
-            slots = np.zeros((1, *table.shape))
-            slots[slot] = signal
-            deviation = turn(slots, table.shape, inverse=True)[0]
-            found.append((gain, Aim(subset, table + deviation, 1.0, variance**0.5)))
+        slots = np.zeros((1, *table.shape))
+        slots[slot] = signal
+        deviation = turn(slots, table.shape, inverse=True)[0]
+        found.append((gain, Aim(subset, table + deviation, 1.0, variance**0.5)))
     found.sort(key=lambda pair: -pair[0])
     most = max(1, WORK // max(len(made.times) * sum(sizes) // len(sizes) * ways, 1))
     return [aim for _, aim in found[:most]]

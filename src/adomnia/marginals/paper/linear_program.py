@@ -149,7 +149,7 @@ def check_size(cells: int, rows: int) -> None:
         f"the linear program would have {cells} cells and {rows} coefficients; it takes "
         f"{MOST_CELLS} cells (16 binary attributes) and {MOST_ROWS} coefficients at most",
         hint="ask for fewer attributes or ways, or take method fourier or fourier-shift, "
-        "or the entropic fit, which has no such limit",
+        "or the method microdata, which has no such limit",
     )
 
 

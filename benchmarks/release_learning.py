@@ -60,7 +60,10 @@ def areas(lesson: Lesson, taught: Data, held: Data, repeats: int) -> dict[str, A
     place = list(taught.domain).index(lesson.column)
     counter, workload = Counter(taught.records, taught.sizes), ways(taught.sizes, (1, 2))
     found = {"real rows": Area(area(taught.records, held, place), 1)}
-    made = [released(workload, counter, lesson.budget.loss).microdata for _ in range(repeats)]
+    made = [
+        np.asarray(released(workload, counter, lesson.budget.loss).microdata)
+        for _ in range(repeats)
+    ]
     found[OURS] = _mean([area(one, held, place) for one in made])
     for name in METHODS:
         files = kept(name, taught, lesson.budget)

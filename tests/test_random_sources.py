@@ -37,7 +37,7 @@ SEEDED = {
         "marginals/core/microdata.py",
         "marginals/core/records.py",
         "marginals/release.py",
-        "marginals/repair.py",
+        "marginals/core/repair.py",
     ),
     "starts, trees and orders that are drawn without the data, or from private answers": (
         "mining/k_means.py",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from typing import Any
 
+import adomnia
 from tests.adversary import seams
 
 Patch = Callable[[Any], Any]
@@ -42,6 +45,7 @@ class Fault:
 def planted(fault: Fault) -> Iterator[list[int]]:
     """The fault in force while the block runs; how often it was reached."""
     reached = [0]
+    _load_all()
     _forget()
     try:
         with ExitStack() as stack:
@@ -50,6 +54,14 @@ def planted(fault: Fault) -> Iterator[list[int]]:
             yield reached
     finally:
         _forget()
+
+
+@cache
+def _load_all() -> None:
+    """Every module of the package: one that is loaded later would keep the planted function."""
+    for found in pkgutil.walk_packages(adomnia.__path__, "adomnia."):
+        if not found.name.endswith("__main__"):
+            import_module(found.name)
 
 
 def _forget() -> None:

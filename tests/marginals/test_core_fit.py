@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adomnia.marginals.core.microdata import Aim, Microdata, descend
+from adomnia.marginals.core.microdata import Aim, SyntheticRecords, descend
 from adomnia.marginals.core.shrink import posterior_means, shrunk, to_simplex
 from adomnia.marginals.release import plan_marginals, release_marginals
 from adomnia.marginals.workload import Workload, up_to_ways
@@ -36,7 +36,7 @@ def names(many):
 
 def tabulate(records, sizes, subset, times=1):
     """A table of records, each of which stands for so many rows."""
-    return Microdata(records, np.full(len(records), times)).tabulate(sizes, subset)
+    return SyntheticRecords(records, np.full(len(records), times)).tabulate(sizes, subset)
 
 
 def source(records, sizes, times=1):
@@ -114,15 +114,15 @@ def shaken(sizes, rows, seed):
     """Records at random, one row each."""
     chance = np.random.default_rng(seed)
     records = np.stack([chance.integers(0, size, rows) for size in sizes], axis=1)
-    return Microdata(records, np.ones(rows, np.int64))
+    return SyntheticRecords(records, np.ones(rows, np.int64))
 
 
 @pytest.mark.parametrize("times", [1, 1000, 10**6])
 def test_descent_brings_records_to_reachable_tables(times):
     sizes = (4, 5, 6)
-    truth = Microdata(skewed(500, sizes, 1), np.full(500, times))
+    truth = SyntheticRecords(skewed(500, sizes, 1), np.full(500, times))
     start = shaken(sizes, 500, 1)
-    start = Microdata(start.records, start.times * times)
+    start = SyntheticRecords(start.records, start.times * times)
     aims = [Aim(s, truth.tabulate(sizes, s).astype(float)) for s in combinations(range(3), 2)]
     found = descend(start, sizes, aims, np.random.default_rng(1))
     left = [np.abs(found.tabulate(sizes, aim.subset) - aim.table).sum() for aim in aims]
@@ -146,7 +146,7 @@ def test_forbidden_cells_are_left_and_not_entered():
 
 
 def test_rows_are_written_out_once_each_and_mixed():
-    made = Microdata(np.arange(20).reshape(10, 2), np.arange(10) * 37)
+    made = SyntheticRecords(np.arange(20).reshape(10, 2), np.arange(10) * 37)
     whole = np.asarray(made)
     kinds, many = np.unique(whole[:, 0] // 2, return_counts=True)
     assert dict(zip(kinds.tolist(), many.tolist(), strict=True)) == {
@@ -154,11 +154,11 @@ def test_rows_are_written_out_once_each_and_mixed():
     }
     assert (np.concatenate(list(made.pieces(rows=100))) == whole).all()
     assert abs(whole[:200, 0].mean() - whole[:, 0].mean()) < 0.5
-    assert np.asarray(Microdata(made.records[:0], made.times[:0])).shape == (0, 2)
+    assert np.asarray(SyntheticRecords(made.records[:0], made.times[:0])).shape == (0, 2)
 
 
 def test_equal_records_are_put_together():
-    made = Microdata(np.array([[1, 2], [0, 3], [1, 2]]), np.array([5, 1, 2])).merged()
+    made = SyntheticRecords(np.array([[1, 2], [0, 3], [1, 2]]), np.array([5, 1, 2])).merged()
     assert made.records.tolist() == [[0, 3], [1, 2]]
     assert made.times.tolist() == [1, 7]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adomnia.marginals.core.microdata import Microdata
+from adomnia.marginals.core.microdata import SyntheticRecords
 from adomnia.marginals.core.repair import repaired
 
 
 def one_by_one(records):
-    return Microdata(records, np.ones(len(records), np.int64))
+    return SyntheticRecords(records, np.ones(len(records), np.int64))
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -24,7 +24,7 @@ from adomnia.marginals.core.cost import (
 from adomnia.marginals.core.estimate import Residuals
 from adomnia.marginals.core.margins import cell_margins, gaussian_margins, laplace_margins
 from adomnia.marginals.core.measure import MarginalStrategy, NoisySubsets, Tables, expected, take
-from adomnia.marginals.core.microdata import Microdata
+from adomnia.marginals.core.microdata import SyntheticRecords
 from adomnia.marginals.core.planner import Objective, Spread, residual_parts, variances_of
 from adomnia.marginals.core.records import Forbidden, fit_records
 from adomnia.marginals.core.views import incidence, view_parts
@@ -133,7 +133,7 @@ class ReleasedMarginals:
     confidence: float
     unbiased: dict[Subset, NDArray[Any]]
     unbiased_margins: dict[Subset, float]
-    microdata: Microdata | None = None
+    microdata: SyntheticRecords | None = None
     marginals: dict[Subset, NDArray[np.int64]] = field(default_factory=dict)
     margins: dict[Subset, NDArray[np.float64]] = field(default_factory=dict)
 
@@ -317,7 +317,7 @@ def _widths(plan: MarginalPlan, confidence: float) -> dict[Subset, float]:
     return widths
 
 
-def _records(residuals: Residuals, bits: Bits, forbidden: Forbidden) -> Microdata:
+def _records(residuals: Residuals, bits: Bits, forbidden: Forbidden) -> SyntheticRecords:
     """Whole records near the measurements; what is random here protects nobody."""
     chance = np.random.default_rng(bits.integer(64))
     return fit_records(residuals, max(0, round(residuals.total)), chance, forbidden)

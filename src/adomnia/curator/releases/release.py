@@ -28,7 +28,7 @@ from adomnia.errors import QuestionError
 from adomnia.ledger.account import RELEASED
 from adomnia.marginals import release as core
 from adomnia.marginals.core.cost import total_is_public
-from adomnia.marginals.core.microdata import Microdata
+from adomnia.marginals.core.microdata import SyntheticRecords
 from adomnia.marginals.paper.fourier import FourierMethod, Options, is_fourier, release_fourier
 from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.marginals.workload import Subset, Workload
@@ -130,7 +130,7 @@ class Release:
     values: tuple[tuple[Any, ...], ...]
     tables: Mapping[Subset, NDArray[Any]]
     margins: Mapping[Subset, NDArray[np.float64]]
-    microdata: Microdata | None
+    microdata: SyntheticRecords | None
     receipt: str
     policy: str
     remaining: Mapping[str, Fraction]
@@ -327,7 +327,7 @@ def _neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
 
 def _agreed(
     backend: TableBackend, planned: ReleasePlan, made: core.ReleasedMarginals
-) -> tuple[Mapping[Subset, NDArray[Any]], Microdata, tuple[str, ...]]:
+) -> tuple[Mapping[Subset, NDArray[Any]], SyntheticRecords, tuple[str, ...]]:
     """Tables and records that agree with what was released exactly, as far as can be."""
     assert made.microdata is not None
     workload = planned.workload

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from adomnia.curator.releases.presentation import MARKS, Imprint, Presentation
 from adomnia.curator.releases.release import Release, named
 from adomnia.errors import MachineryError, QuestionError
-from adomnia.marginals.core.microdata import Microdata
+from adomnia.marginals.core.microdata import SyntheticRecords
 from adomnia.marginals.workload import Subset
 from adomnia.privacy import events
 
@@ -151,7 +151,7 @@ def _write_parquet(file: Path, names: list[str], rows: list[tuple[Any, ...]]) ->
     parquet.write_table(pyarrow.Table.from_arrays(arrays, names=names), file)
 
 
-def _write_microdata(room: Path, release: Release, made: Microdata) -> None:
+def _write_microdata(room: Path, release: Release, made: SyntheticRecords) -> None:
     """All records, some at a time: there may be more than memory holds written out."""
     import pyarrow  # noqa: PLC0415 (slow to import)
     from pyarrow import parquet  # noqa: PLC0415

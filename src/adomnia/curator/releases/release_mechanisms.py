@@ -18,7 +18,7 @@ from adomnia.curator.answers.released_tables import registered
 from adomnia.curator.releases.consistent import Consistent
 from adomnia.curator.releases.structural_zeros import Zeros, in_table
 from adomnia.marginals import release as core
-from adomnia.marginals.core.microdata import Microdata
+from adomnia.marginals.core.microdata import SyntheticRecords
 from adomnia.marginals.paper.fourier import FourierMethod, Options, release_fourier
 from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.marginals.workload import Subset, Workload
@@ -35,7 +35,8 @@ __all__ = ["CoreRelease", "DrawnTable", "ParityRelease", "ReleasedTables"]
 
 Progress = Callable[[str, float], None]
 Agree = Callable[
-    [core.ReleasedMarginals], tuple[Mapping[Subset, NDArray[Any]], Microdata, tuple[str, ...]]
+    [core.ReleasedMarginals],
+    tuple[Mapping[Subset, NDArray[Any]], SyntheticRecords, tuple[str, ...]],
 ]
 """Tables and records moved to agree with what was released exactly, and what to say of it."""
 
@@ -46,7 +47,7 @@ class ReleasedTables:
 
     tables: Mapping[Subset, NDArray[Any]]
     margins: Mapping[Subset, NDArray[np.float64]]
-    microdata: Microdata | None = None
+    microdata: SyntheticRecords | None = None
     notes: tuple[str, ...] = ()
     kept: tuple[Mapping[str, Any], ...] = ()
     """What later questions may be answered from."""
@@ -158,7 +159,7 @@ class CoreRelease(_Tables):
         self,
         tables: Mapping[Subset, NDArray[Any]],
         margins: Mapping[Subset, NDArray[np.float64]],
-        records: Microdata | None,
+        records: SyntheticRecords | None,
         notes: tuple[str, ...],
     ) -> ReleasedTables:
         """With a certain zero in every cell that no possible row is in."""
@@ -232,7 +233,7 @@ class DrawnTable(_Tables):
         return ReleasedTables(tables, margins, records_of(tables[subset]), notes, kept)
 
 
-def records_of(table: NDArray[np.int64]) -> Microdata:
+def records_of(table: NDArray[np.int64]) -> SyntheticRecords:
     """The records of a table of all attributes: the places of its cells, with their counts."""
     places = np.argwhere(table > 0)
-    return Microdata(places, table[table > 0])
+    return SyntheticRecords(places, table[table > 0])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from adomnia.marginals.core.slots import layout
 from adomnia.marginals.workload import Subset
 
-__all__ = ["Aim", "Microdata", "descend"]
+__all__ = ["Aim", "SyntheticRecords", "descend"]
 
 Floats = NDArray[np.float64]
 SWEEPS, LEVEL_SWEEPS, PASSES = 12, 4, 6
@@ -48,11 +48,11 @@ NEVER = 1e9
 
 
 @dataclass(frozen=True, eq=False)
-class Microdata:
+class SyntheticRecords:
     """Records, one of each kind in a row, and how many rows of the file each stands for.
 
     >>> import numpy as np
-    >>> made = Microdata(np.array([[0, 1], [1, 1]]), np.array([2, 1]))
+    >>> made = SyntheticRecords(np.array([[0, 1], [1, 1]]), np.array([2, 1]))
     >>> made.rows, made.tabulate((2, 2), (0,)).tolist()
     (3, [2, 1])
     """
@@ -77,7 +77,7 @@ class Microdata:
         found = np.bincount(code, self.times, prod(shape))  # floats hold whole numbers to 2^53
         return found.astype(np.int64).reshape(shape)
 
-    def merged(self) -> Microdata:
+    def merged(self) -> SyntheticRecords:
         """The same rows, with equal records put together."""
         if len(self.records) == 0:
             return self
@@ -85,7 +85,7 @@ class Microdata:
         sorted_ = self.records[order]
         new = np.concatenate([[True], (sorted_[1:] != sorted_[:-1]).any(axis=1)])
         starts = np.flatnonzero(new)
-        return Microdata(sorted_[starts], np.add.reduceat(self.times[order], starts))
+        return SyntheticRecords(sorted_[starts], np.add.reduceat(self.times[order], starts))
 
     def __len__(self) -> int:
         return self.rows
@@ -126,7 +126,7 @@ class Aim:
     noise: float = 0.0
     forbidden: NDArray[np.bool_] | None = None
 
-    def surplus(self, made: Microdata, sizes: Sequence[int]) -> NDArray[np.float32]:
+    def surplus(self, made: SyntheticRecords, sizes: Sequence[int]) -> NDArray[np.float32]:
         """By how much the records have more than is aimed at; without end where it is forbidden."""
         found = self.weight * (made.tabulate(sizes, self.subset) - self.table)
         if self.forbidden is not None:
@@ -143,13 +143,13 @@ def _codes(records: NDArray[Any], sizes: Sequence[int], subset: Subset) -> NDArr
 
 
 def descend(
-    made: Microdata, sizes: Sequence[int], aims: Sequence[Aim], chance: np.random.Generator
-) -> Microdata:
+    made: SyntheticRecords, sizes: Sequence[int], aims: Sequence[Aim], chance: np.random.Generator
+) -> SyntheticRecords:
     """Records moved towards the aims: as many rows as came, values inside the domain.
 
     First each record takes the values that help most, then records exchange values.
     """
-    search = _Search(made, sizes, aims, chance)
+    search = _Descent(made, sizes, aims, chance)
     step = made.usual
     while step > 1:
         search.sweep(step, LEVEL_SWEEPS)
@@ -168,12 +168,12 @@ def descend(
     return search.found()
 
 
-class _Search:
+class _Descent:
     """The records on the way, the surpluses of all tables, and where those stand."""
 
     def __init__(
         self,
-        made: Microdata,
+        made: SyntheticRecords,
         sizes: Sequence[int],
         aims: Sequence[Aim],
         chance: np.random.Generator,
@@ -193,7 +193,7 @@ class _Search:
         )
         self._begin(made.merged())
 
-    def _begin(self, made: Microdata) -> None:
+    def _begin(self, made: SyntheticRecords) -> None:
         """Room for records that come by splitting, if any can."""
         from adomnia.marginals.core.descent import Crowd  # noqa: PLC0415
 
@@ -272,12 +272,16 @@ class _Search:
                 self.board.surplus[:] = surplus
             self._begin(best)
 
-    def found(self) -> Microdata:
+    def found(self) -> SyntheticRecords:
         """The records as they are now, equal ones put together."""
-        return Microdata(self.crowd.records[: self.used], self.crowd.times[: self.used]).merged()
+        return SyntheticRecords(
+            self.crowd.records[: self.used], self.crowd.times[: self.used]
+        ).merged()
 
 
-def _surpluses(made: Microdata, sizes: Sequence[int], aims: Sequence[Aim]) -> NDArray[np.float32]:
+def _surpluses(
+    made: SyntheticRecords, sizes: Sequence[int], aims: Sequence[Aim]
+) -> NDArray[np.float32]:
     """The surplus of every table, once for each of its attributes, that one last."""
     tables = [aim.surplus(made, sizes) for aim in aims]
     parts = [

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.marginals.core.estimate import Residuals, turn
-from adomnia.marginals.core.microdata import Aim, Microdata, descend
+from adomnia.marginals.core.microdata import Aim, SyntheticRecords, descend
 from adomnia.marginals.core.repair import repaired
 from adomnia.marginals.core.shrink import shrunk, to_simplex
 from adomnia.marginals.workload import Subset
@@ -50,11 +50,11 @@ class _Pair:
 
 def fit_records(
     residuals: Residuals, rows: int, chance: np.random.Generator, forbidden: Forbidden | None = None
-) -> Microdata:
+) -> SyntheticRecords:
     """`rows` records whose marginals come close to the measured ones."""
     sizes = residuals.sizes
     if rows == 0:
-        return Microdata(np.zeros((0, len(sizes)), np.int64), np.zeros(0, np.int64))
+        return SyntheticRecords(np.zeros((0, len(sizes)), np.int64), np.zeros(0, np.int64))
     singles = _singles(residuals, rows)
     pairs = _pairs(residuals, rows, singles)
     aims = [Aim((place,), table, SINGLE) for place, table in singles.items()]
@@ -64,7 +64,7 @@ def fit_records(
     aims = _forbid(aims, sizes, forbidden or {})
     few = min(rows, MOST_KINDS)
     times = np.diff(np.arange(few + 1) * rows // few)
-    made = Microdata(_tree(sizes, few, singles, pairs, chance), times)
+    made = SyntheticRecords(_tree(sizes, few, singles, pairs, chance), times)
     made = descend(repaired(made, sizes, forbidden or {}, chance), sizes, aims, chance)
     order = max(len(block.group.shape) for block in residuals.blocks)
     for ways in range(3, order + 1):
@@ -198,7 +198,7 @@ def _conditional(
     return dealt
 
 
-def _higher(residuals: Residuals, made: Microdata, ways: int) -> list[Aim]:
+def _higher(residuals: Residuals, made: SyntheticRecords, ways: int) -> list[Aim]:
     """Aims of one order: what the records have, and what of the measured difference is signal.
 
     The blocks with most signal for their noise come first, as far as the work allows.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.marginals.core.microdata import Microdata
+from adomnia.marginals.core.microdata import SyntheticRecords
 from adomnia.marginals.workload import Subset
 
 __all__ = ["repaired"]
@@ -22,8 +22,8 @@ ROUNDS = 4
 
 
 def repaired(
-    made: Microdata, sizes: Sequence[int], forbidden: Masks, chance: np.random.Generator
-) -> Microdata:
+    made: SyntheticRecords, sizes: Sequence[int], forbidden: Masks, chance: np.random.Generator
+) -> SyntheticRecords:
     """Records of which none is in a forbidden cell: one value changes, of as coarse an attribute as
     will do, in proportion to what the others have.
 
@@ -31,14 +31,14 @@ def repaired(
     """
     if not _offending(made.records, forbidden).any():
         return made
-    made = Microdata(made.records.copy(), made.times)
+    made = SyntheticRecords(made.records.copy(), made.times)
     for _ in range(ROUNDS):
         for subset, mask in forbidden.items():
             _mend(made, sizes, subset, mask, chance)
     wrong = _offending(made.records, forbidden)
     good = np.flatnonzero(~wrong)
     if not len(good):
-        return Microdata(made.records[good], made.times[good])
+        return SyntheticRecords(made.records[good], made.times[good])
     made.records[wrong] = made.records[good[chance.integers(0, len(good), int(wrong.sum()))]]
     return made
 
@@ -51,7 +51,7 @@ def _offending(records: Records, forbidden: Masks) -> NDArray[np.bool_]:
 
 
 def _mend(
-    made: Microdata,
+    made: SyntheticRecords,
     sizes: Sequence[int],
     subset: Subset,
     mask: NDArray[np.bool_],

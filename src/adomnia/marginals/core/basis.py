@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,29 +13,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.marginals.workload import Subset
+from adomnia.mechanisms.tables.linear import Comparisons
 
-__all__ = ["SubsetGroup", "closure", "grouped", "masks", "norms", "rows", "share_of_one", "unitary"]
+__all__ = [
+    "DENSE", "SubsetGroup", "closure", "comparisons", "grouped", "masks", "norms", "rows", "share_of_one", "unitary",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 
+DENSE = 256
+"""Up to this many values an attribute's rows are written out as a matrix."""
+
+
 @lru_cache(maxsize=256)
-def rows(size: int) -> NDArray[np.int64]:
-    """The size - 1 integer rows of an attribute: its values halved, the halves compared, and so on.
+def comparisons(size: int) -> Comparisons:
+    """The size - 1 rows of an attribute: its values halved, the halves compared, and so on.
 
     A row that compares a values with b others holds b/g on the first and -a/g on the second,
     g their greatest common divisor; for two values it is the parity (1, -1).
     """
-    found = np.zeros((size - 1, size), np.int64)
-    pending = [(0, size)]
-    for row in found:
-        low, high = pending.pop(0)
+    ends = np.zeros((max(size - 1, 0), 3), np.int64)
+    pending = deque([(0, size)])
+    for row in ends:
+        low, high = pending.popleft()
         middle = (low + high) // 2
-        left, right = middle - low, high - middle
-        common = math.gcd(left, right)
-        row[low:middle], row[middle:high] = right // common, -left // common
+        row[:] = low, middle, high
         pending += [part for part in ((low, middle), (middle, high)) if part[1] - part[0] > 1]
+    low_ends, middles, high_ends = ends.T
+    left, right = middles - low_ends, high_ends - middles
+    common = np.gcd(left, right)
+    return Comparisons(low_ends, middles, high_ends, right // common, left // common)
+
+
+@lru_cache(maxsize=256)
+def rows(size: int) -> NDArray[np.int64]:
+    """The rows of an attribute, written out."""
+    found = np.zeros((size - 1, size), np.int64)
+    for row, (low, middle, high, up, down) in zip(
+        found, np.array(comparisons(size)).T, strict=True
+    ):
+        row[low:middle], row[middle:high] = up, -down
     found.setflags(write=False)
     return found
 
@@ -42,7 +62,8 @@ def rows(size: int) -> NDArray[np.int64]:
 @lru_cache(maxsize=256)
 def norms(size: int) -> NDArray[np.int64]:
     """The squared lengths of the rows."""
-    found: NDArray[np.int64] = (rows(size) ** 2).sum(axis=1)
+    low, middle, high, up, down = comparisons(size)
+    found: NDArray[np.int64] = (middle - low) * up**2 + (high - middle) * down**2
     return found
 
 

@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.marginals.core.basis import Places, SubsetGroup, norms, rows
+from adomnia.marginals.core.basis import Places, SubsetGroup, comparisons, norms, rows
 from adomnia.privacy.neighbors import Neighbors
 
 __all__ = [
@@ -146,4 +146,5 @@ def _block_by_block(parts: Sequence[SubsetShares]) -> float:
 
 def scales_of(size: int, kind: str) -> NDArray[np.int64]:
     """One scale per row: its squared length for gaussian noise, its largest entry for laplace."""
-    return norms(size) if kind == "gaussian" else np.abs(rows(size)).max(axis=1, initial=0)
+    compared = comparisons(size)
+    return norms(size) if kind == "gaussian" else np.maximum(compared.up, compared.down)

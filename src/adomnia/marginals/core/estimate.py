@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.marginals.core.basis import SubsetGroup, closure, grouped, masks, unitary
+from adomnia.marginals.core.basis import (
+    DENSE,
+    SubsetGroup,
+    closure,
+    comparisons,
+    grouped,
+    masks,
+    norms,
+    unitary,
+)
 from adomnia.marginals.core.measure import NoisySubsets
 from adomnia.marginals.core.planner import Spread, variances_of
 from adomnia.marginals.workload import Subset, Workload
@@ -52,6 +61,10 @@ class Residuals:
 def turn(values: Floats, shape: Sequence[int], inverse: bool = False) -> Floats:
     """The orthonormal transform, or its inverse, along all axes but the first."""
     for place, size in enumerate(shape, start=1):
+        if size > DENSE:
+            way = _from_comparisons if inverse else _to_comparisons
+            values = np.moveaxis(way(np.moveaxis(values, place, -1)), -1, place)
+            continue
         matrix = unitary(size).astype(values.dtype)
         before, after = prod(values.shape[:place]), prod(values.shape[place + 1 :])
         across = np.ascontiguousarray(matrix if inverse else matrix.T)
@@ -62,6 +75,33 @@ def turn(values: Floats, shape: Sequence[int], inverse: bool = False) -> Floats:
             turned = np.ascontiguousarray(across.T) @ values.reshape(before, size, after)
         values = turned.reshape(values.shape)
     return values
+
+
+def _to_comparisons(values: Floats) -> Floats:
+    """The orthonormal transform along the last axis, by sums up to each value."""
+    size = values.shape[-1]
+    low, middle, high, up, down = comparisons(size)
+    sums = np.zeros((*values.shape[:-1], size + 1))
+    np.cumsum(values, axis=-1, out=sums[..., 1:])
+    found = up * (sums[..., middle] - sums[..., low])
+    found -= down * (sums[..., high] - sums[..., middle])
+    whole = sums[..., -1:] / sqrt(size)
+    return np.concatenate([whole, found / np.sqrt(norms(size))], axis=-1).astype(values.dtype)
+
+
+def _from_comparisons(values: Floats) -> Floats:
+    """Its inverse: every row adds a step up and a step down, and the steps are summed."""
+    size = values.shape[-1]
+    low, middle, high, up, down = comparisons(size)
+    rows = np.moveaxis(values[..., 1:] / np.sqrt(norms(size)), -1, 0).astype(np.float64)
+    shape = (-1,) + (1,) * (rows.ndim - 1)
+    up, down = up.reshape(shape), down.reshape(shape)
+    steps = np.zeros((size + 1, *rows.shape[1:]))
+    np.add.at(steps, low, up * rows)
+    np.add.at(steps, middle, -(up + down) * rows)
+    np.add.at(steps, high, down * rows)
+    found = np.moveaxis(np.cumsum(steps[:-1], axis=0), 0, -1) + values[..., :1] / sqrt(size)
+    return found.astype(values.dtype)
 
 
 def combine(

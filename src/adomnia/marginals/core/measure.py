@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.marginals.core.basis import SubsetGroup, norms, rows
+from adomnia.marginals.core.basis import DENSE, SubsetGroup, comparisons, norms, rows
 from adomnia.marginals.core.cost import (
     WHOLE,
     SubsetShares,
@@ -22,7 +22,7 @@ from adomnia.marginals.core.cost import (
 )
 from adomnia.marginals.workload import Subset
 from adomnia.mechanisms.randomness import Bits
-from adomnia.mechanisms.tables.linear import Axis, Linear, measure
+from adomnia.mechanisms.tables.linear import Axis, Comparisons, Linear, measure
 from adomnia.schema.sealed import Sealed
 
 __all__ = [
@@ -198,9 +198,13 @@ def _job(strategy: MarginalStrategy, piece: _Piece, tables: Tables) -> Linear:
     if strategy.method == "views":
         axes = tuple(Axis.identity(size) for size in shape)
     else:
-        axes = tuple(Axis(rows(size), scales_of(size, strategy.kind)) for size in shape)
+        axes = tuple(Axis(_matrix(size), scales_of(size, strategy.kind)) for size in shape)
     unit = parameter(strategy, shape, piece.share)
     return Linear([sealed[subset] for subset in subsets], axes, strategy.kind, unit)
+
+
+def _matrix(size: int) -> NDArray[np.int64] | Comparisons:
+    return rows(size) if size <= DENSE else comparisons(size)
 
 
 def _lengths(strategy: MarginalStrategy, shape: tuple[int, ...]) -> NDArray[np.float64]:

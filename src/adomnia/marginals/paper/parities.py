@@ -127,7 +127,7 @@ class _Jobs:
         """All values, in the order of the subsets; tables of one shape are measured together."""
         groups: dict[tuple[tuple[int, ...], bool], list[int]] = {}
         for place, subset in enumerate(self.subsets):
-            shape = tuple(self.axes[i].matrix.shape[1] for i in subset)
+            shape = tuple(self.axes[i].size for i in subset)
             groups.setdefault((shape, self.moved[place]), []).append(place)
         tables = source(self.subsets)
         jobs = [self._linear(places, tables) for places in groups.values()]

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from adomnia.mechanisms.randomness import SYSTEM, Bits, narrow
 from adomnia.mechanisms.unseal import unseal
 from adomnia.schema.sealed import Sealed
 
-__all__ = ["Axis", "Linear", "measure"]
+__all__ = ["Axis", "Comparisons", "Linear", "measure"]
 
 MANY = 65536
 FEW = 1024
@@ -32,17 +32,44 @@ SHORT = 1 << 30
 Integers = NDArray[np.int64]
 
 
+class Comparisons(NamedTuple):
+    """A row for each: `up` for values from `low` to `middle`, -`down` from there to `high`."""
+
+    low: Integers
+    middle: Integers
+    high: Integers
+    up: Integers
+    down: Integers
+
+
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """What is done along one axis: `matrix` (rows by values), and one integer scale per row."""
+    """What is done along one axis: `matrix` (rows by values), and one integer scale per row.
 
-    matrix: Integers
+    A matrix may be given as comparisons; None takes the values as they are.
+    """
+
+    matrix: Integers | Comparisons | None
     scales: Integers
 
     @classmethod
     def identity(cls, size: int) -> Axis:
         """The values as they are."""
-        return cls(np.eye(size, dtype=np.int64), np.ones(size, np.int64))
+        return cls(None, np.ones(size, np.int64))
+
+    @property
+    def size(self) -> int:
+        """How many values there are."""
+        if isinstance(self.matrix, Comparisons):
+            return int(self.matrix.high.max())
+        return len(self.scales) if self.matrix is None else self.matrix.shape[1]
+
+    @property
+    def largest(self) -> int:
+        """A bound of the entries of the matrix."""
+        if isinstance(self.matrix, Comparisons):
+            return int(max(self.matrix.up.max(), self.matrix.down.max()))
+        return 1 if self.matrix is None else int(np.abs(self.matrix).max(initial=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +111,12 @@ def _coefficients(job: Linear) -> NDArray[Any]:
     tables = [np.asarray(unseal(table)) for table in job.tables]
     if np.result_type(*{table.dtype for table in tables}).kind not in "iu":
         raise TypeError("tables are counts: integers")
-    shape = tuple(axis.matrix.shape[1] for axis in job.axes)
+    shape = tuple(axis.size for axis in job.axes)
     if any(table.shape != shape for table in tables):
         raise ValueError("a table has another shape than its axes")
-    moving = [axis for axis in job.axes if not _is_identity(axis)]
-    if not moving:
+    if all(axis.matrix is None for axis in job.axes):
         return np.stack(tables).astype(np.int64)
-    growth = math.prod(int(np.abs(axis.matrix).max(initial=1)) for axis in moving)
+    growth = math.prod(axis.largest for axis in job.axes)
     values: NDArray[Any] = np.stack(tables, dtype=np.float32, casting="unsafe")
     largest = _largest_sum(values) * growth
     if largest >= 1 << 24:
@@ -98,7 +124,9 @@ def _coefficients(job: Linear) -> NDArray[Any]:
         largest = _largest_sum(exact) * growth
         values = exact.astype(_holding(largest))
     for place, axis in enumerate(job.axes, start=1):
-        if not _is_identity(axis):
+        if isinstance(axis.matrix, Comparisons):
+            values = _compared(values, axis.matrix, place)
+        elif axis.matrix is not None:
             values = _along(values, axis.matrix, place)
     if largest >= 1 << 62:
         return values
@@ -122,9 +150,15 @@ def _holding(largest: int) -> Any:
     return np.int64 if largest < 1 << 62 else object
 
 
-def _is_identity(axis: Axis) -> bool:
-    rows, values = axis.matrix.shape
-    return rows == values and bool((axis.matrix == np.eye(rows, dtype=np.int64)).all())
+def _compared(values: NDArray[Any], rows: Comparisons, place: int) -> NDArray[Any]:
+    """The comparisons along one axis, from sums up to each value."""
+    turned = np.moveaxis(values, place, -1)
+    sums = np.zeros((*turned.shape[:-1], turned.shape[-1] + 1), values.dtype)
+    np.cumsum(turned, axis=-1, out=sums[..., 1:])
+    up, down = rows.up.astype(values.dtype), rows.down.astype(values.dtype)
+    first = sums[..., rows.middle] - sums[..., rows.low]
+    second = sums[..., rows.high] - sums[..., rows.middle]
+    return np.moveaxis(up * first - down * second, -1, place)
 
 
 def _along(values: NDArray[Any], matrix: Integers, place: int) -> NDArray[Any]:

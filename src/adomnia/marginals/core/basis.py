@@ -16,7 +16,8 @@ from adomnia.marginals.workload import Subset
 from adomnia.mechanisms.tables.linear import Comparisons
 
 __all__ = [
-    "DENSE", "SubsetGroup", "closure", "comparisons", "grouped", "masks", "norms", "rows", "share_of_one", "unitary",
+    "DENSE", "SubsetGroup", "closure", "comparisons", "grouped", "masks", "norms", "rows",
+    "share_of_one", "unitary",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]

@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 from adomnia.audit.linkage.linkage import Shared, Weighing, link_exactly, link_probably
 from adomnia.errors import QuestionError
-from adomnia.marginals.core.microdata import tabulate
+from adomnia.marginals.core.microdata import SyntheticRecords
 from adomnia.marginals.release import plan_marginals, release_marginals
 from adomnia.marginals.workload import Workload
 from adomnia.privacy.loss import Loss
@@ -144,7 +144,8 @@ def test_records_made_up_from_noisy_tables_name_nobody():
     planned = plan_marginals(wanted, Loss.pure(Fraction(1)))
 
     def tables(subsets):
-        return {subset: Sealed(tabulate(records, places, subset)) for subset in subsets}
+        true = SyntheticRecords(records, np.ones(len(records), np.int64))
+        return {subset: Sealed(true.tabulate(places, subset)) for subset in subsets}
 
     made = np.asarray(release_marginals(planned, tables, SeededBits(3)).microdata)
     published = dict(zip(sizes, made.T, strict=True))

@@ -137,8 +137,12 @@ def _tree(
         place = max(left, key=lambda one: near[one][0])
         left.remove(place)
         _, parent = near[place]
-        table = _oriented(by_pair.get(_ordered(parent, place)), parent, place, singles)
-        records[:, place] = _conditional(records[:, parent], table, singles[place], chance)
+        link = by_pair.get(_ordered(parent, place))
+        if link is None:
+            records[:, place] = chance.permutation(_dealt(singles[place], rows))
+        else:
+            table = _oriented(link, parent, place, singles)
+            records[:, place] = _conditional(records[:, parent], table, singles[place], chance)
         done.append(place)
         for other in left:
             near[other] = max(near[other], _link(by_pair, other, place))
@@ -154,11 +158,9 @@ def _link(by_pair: dict[Subset, _Pair], place: int, parent: int) -> tuple[float,
     return (pair.distance if pair else -1.0, parent)
 
 
-def _oriented(pair: _Pair | None, parent: int, place: int, singles: dict[int, Floats]) -> Floats:
+def _oriented(pair: _Pair, parent: int, place: int, singles: dict[int, Floats]) -> Floats:
     """The pair's table, not negative, parent first, its sums brought to the single tables."""
     even = np.outer(singles[parent], singles[place])
-    if pair is None:
-        return even
     table = np.maximum(pair.table if parent < place else pair.table.T, 0) + 1e-9 * even
     for _ in range(ROUNDS):
         table = table * _ratio(singles[parent], table.sum(axis=1))[:, None]

@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 MOST_VALUES = 1 << 27
-"""The largest microdata: rows times attributes. Noise of a tiny epsilon would ask for more."""
+"""Records that noise alone would make are refused above this: rows times attributes."""
 
 Progress = Callable[[str, float], None]
 """Called with the step's name and how much of it is done; raising in it stops the release."""

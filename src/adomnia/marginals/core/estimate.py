@@ -78,15 +78,12 @@ def turn(values: Floats, shape: Sequence[int], inverse: bool = False) -> Floats:
 
 
 def _to_comparisons(values: Floats) -> Floats:
-    """The orthonormal transform along the last axis, by sums up to each value."""
+    """The orthonormal transform along the last axis, without its matrix."""
     size = values.shape[-1]
-    low, middle, high, up, down = comparisons(size)
-    sums = np.zeros((*values.shape[:-1], size + 1))
-    np.cumsum(values, axis=-1, out=sums[..., 1:])
-    found = up * (sums[..., middle] - sums[..., low])
-    found -= down * (sums[..., high] - sums[..., middle])
-    whole = sums[..., -1:] / sqrt(size)
-    return np.concatenate([whole, found / np.sqrt(norms(size))], axis=-1).astype(values.dtype)
+    wide = values.astype(np.float64)
+    whole = wide.sum(axis=-1, keepdims=True) / sqrt(size)
+    found = comparisons(size).of(wide) / np.sqrt(norms(size))
+    return np.concatenate([whole, found], axis=-1).astype(values.dtype)
 
 
 def _from_comparisons(values: Floats) -> Floats:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from adomnia.marginals.core.slots import layout
 from adomnia.marginals.workload import Subset
 
-__all__ = ["Aim", "SyntheticRecords", "descend"]
+__all__ = ["Aim", "SyntheticRecords", "cell_codes", "descend"]
 
 Floats = NDArray[np.float64]
 SWEEPS, LEVEL_SWEEPS, PASSES = 12, 4, 6
@@ -73,7 +73,7 @@ class SyntheticRecords:
     def tabulate(self, sizes: Sequence[int], subset: Subset) -> NDArray[np.int64]:
         """A marginal."""
         shape = tuple(sizes[place] for place in subset)
-        code = _codes(self.records, sizes, subset)
+        code = cell_codes(self.records, sizes, subset)
         found = np.bincount(code, self.times, prod(shape))  # floats hold whole numbers to 2^53
         return found.astype(np.int64).reshape(shape)
 
@@ -134,7 +134,7 @@ class Aim:
         return found.astype(np.float32)
 
 
-def _codes(records: NDArray[Any], sizes: Sequence[int], subset: Subset) -> NDArray[np.int64]:
+def cell_codes(records: NDArray[Any], sizes: Sequence[int], subset: Subset) -> NDArray[np.int64]:
     """The number of each record's cell in a table."""
     code: NDArray[np.int64] = np.zeros(len(records), np.int64)
     for place in subset:

@@ -1,9 +1,8 @@
-"""The records fit, for domains that no table holds: a tree to start from, then descent, order by
-order (`microdata.md`)."""
+"""The fit of records: a tree to start from, then descent, order by order (`microdata.md`)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -102,17 +101,25 @@ def _pairs(residuals: Residuals, rows: int, singles: dict[int, Floats]) -> list[
     """Deviations from independence shrunk, and the tables put together again."""
     subsets, values, variances = _blocks(residuals, 2)
     even = [np.outer(singles[left], singles[right]) / rows for left, right in subsets]
-    base = [turn(table[None], table.shape)[0, 1:, 1:] for table in even]
-    differ = [mine - its for mine, its in zip(values, base, strict=True)]
     found = []
-    for number, kept in enumerate(shrunk(differ, variances)):
-        table = even[number]
-        slots = np.zeros((1, *table.shape))
-        slots[0, 1:, 1:] = kept
-        deviation = turn(slots, table.shape, inverse=True)[0]
+    for number, (_, deviation) in enumerate(_deviations(even, values, variances)):
         distance = float(np.abs(deviation).sum())
-        found.append(_Pair(subsets[number], table + deviation, distance, variances[number] ** 0.5))
+        table, noise = even[number] + deviation, variances[number] ** 0.5
+        found.append(_Pair(subsets[number], table, distance, noise))
     return found
+
+
+def _deviations(
+    tables: Sequence[Floats], values: Sequence[NDArray[Any]], variances: Sequence[float]
+) -> Iterator[tuple[Floats, Floats]]:
+    """What of the measured differences to some tables is signal: as coefficients and as cells."""
+    inside: list[Any] = [(0, *(slice(1, None),) * table.ndim) for table in tables]
+    base = [turn(t[None], t.shape)[slot] for t, slot in zip(tables, inside, strict=True)]
+    differ = [mine - its for mine, its in zip(values, base, strict=True)]
+    for table, slot, kept in zip(tables, inside, shrunk(differ, variances), strict=True):
+        slots = np.zeros((1, *table.shape))
+        slots[slot] = kept
+        yield kept, turn(slots, table.shape, inverse=True)[0]
 
 
 def _tree(
@@ -131,7 +138,7 @@ def _tree(
     root = max(weight, key=lambda place: weight[place])
     records = np.zeros((rows, len(sizes)), np.int64)
     records[:, root] = chance.permutation(_dealt(singles[root], rows))
-    done, left = [root], [place for place in range(len(sizes)) if place != root]
+    left = [place for place in range(len(sizes)) if place != root]
     near = {place: _link(by_pair, place, root) for place in left}
     while left:
         place = max(left, key=lambda one: near[one][0])
@@ -143,7 +150,6 @@ def _tree(
         else:
             table = _oriented(link, parent, place, singles)
             records[:, place] = _conditional(records[:, parent], table, singles[place], chance)
-        done.append(place)
         for other in left:
             near[other] = max(near[other], _link(by_pair, other, place))
     return records
@@ -206,23 +212,15 @@ def _higher(residuals: Residuals, made: SyntheticRecords, ways: int) -> list[Aim
     The blocks with most signal for their noise come first, as far as the work allows.
     """
     sizes, rows = residuals.sizes, made.rows
-    slot: tuple[Any, ...] = (0, *(slice(1, None),) * ways)
     wanted = [
         one for one in zip(*_blocks(residuals, ways), strict=True)
         if prod(sizes[place] for place in one[0]) <= rows
     ]  # fmt: skip
     have = [made.tabulate(sizes, subset).astype(np.float64) for subset, _, _ in wanted]
-    differ = [
-        values - turn(table[None], table.shape)[slot]
-        for (_, values, _), table in zip(wanted, have, strict=True)
-    ]
+    judged = _deviations(have, [one[1] for one in wanted], [one[2] for one in wanted])
     found: list[tuple[float, Aim]] = []
-    kept = shrunk(differ, [variance for _, _, variance in wanted])
-    for (subset, _, variance), table, signal in zip(wanted, have, kept, strict=True):
+    for (subset, _, variance), table, (signal, deviation) in zip(wanted, have, judged, strict=True):
         gain = float((signal**2).sum()) / max(variance, 1e-12) / signal.size
-        slots = np.zeros((1, *table.shape))
-        slots[slot] = signal
-        deviation = turn(slots, table.shape, inverse=True)[0]
         found.append((gain, Aim(subset, table + deviation, 1.0, variance**0.5)))
     found.sort(key=lambda pair: -pair[0])
     most = max(1, WORK // max(len(made.times) * sum(sizes) // len(sizes) * ways, 1))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.marginals.core.microdata import SyntheticRecords
+from adomnia.marginals.core.microdata import SyntheticRecords, cell_codes
 from adomnia.marginals.workload import Subset
 
 __all__ = ["repaired"]
@@ -67,10 +67,8 @@ def _mend(
         allowed = np.moveaxis(~mask, axis, -1).reshape(-1, sizes[place])
         have = np.moveaxis(made.tabulate(sizes, subset), axis, -1).reshape(-1, sizes[place])
         ends = np.concatenate([[0.0], np.cumsum(allowed * (have + 1e-6))])
-        rest = np.zeros(len(bad), np.int64)
-        for other in subset:
-            if other != place:
-                rest = rest * sizes[other] + records[bad, other]
+        others = tuple(other for other in subset if other != place)
+        rest = cell_codes(records[bad], sizes, others)
         low, high = ends[rest * sizes[place]], ends[(rest + 1) * sizes[place]]
         aim = low + chance.random(len(bad)) * (high - low)
         value = np.searchsorted(ends[1:], aim, "right") - rest * sizes[place]

@@ -41,6 +41,16 @@ class Comparisons(NamedTuple):
     up: Integers
     down: Integers
 
+    def of(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The comparisons along the last axis, from sums up to each value."""
+        sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1), values.dtype)
+        np.cumsum(values, axis=-1, out=sums[..., 1:])
+        up, down = self.up.astype(values.dtype), self.down.astype(values.dtype)
+        first = sums[..., self.middle] - sums[..., self.low]
+        second = sums[..., self.high] - sums[..., self.middle]
+        found: NDArray[Any] = up * first - down * second
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class Axis:
@@ -125,7 +135,8 @@ def _coefficients(job: Linear) -> NDArray[Any]:
         values = exact.astype(_holding(largest))
     for place, axis in enumerate(job.axes, start=1):
         if isinstance(axis.matrix, Comparisons):
-            values = _compared(values, axis.matrix, place)
+            turned = axis.matrix.of(np.moveaxis(values, place, -1))
+            values = np.moveaxis(turned, -1, place)
         elif axis.matrix is not None:
             values = _along(values, axis.matrix, place)
     if largest >= 1 << 62:
@@ -148,17 +159,6 @@ def _holding(largest: int) -> Any:
     if largest < 1 << 53:
         return np.float64
     return np.int64 if largest < 1 << 62 else object
-
-
-def _compared(values: NDArray[Any], rows: Comparisons, place: int) -> NDArray[Any]:
-    """The comparisons along one axis, from sums up to each value."""
-    turned = np.moveaxis(values, place, -1)
-    sums = np.zeros((*turned.shape[:-1], turned.shape[-1] + 1), values.dtype)
-    np.cumsum(turned, axis=-1, out=sums[..., 1:])
-    up, down = rows.up.astype(values.dtype), rows.down.astype(values.dtype)
-    first = sums[..., rows.middle] - sums[..., rows.low]
-    second = sums[..., rows.high] - sums[..., rows.middle]
-    return np.moveaxis(up * first - down * second, -1, place)
 
 
 def _along(values: NDArray[Any], matrix: Integers, place: int) -> NDArray[Any]:

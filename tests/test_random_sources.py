@@ -34,10 +34,10 @@ SEEDED = {
     ),
     "factors of a hash, the same in every run": ("audit/claims/outputs.py",),
     "records near measurements that have their noise already; the seed is the system's": (
-        "marginals/core/microdata.py",
         "marginals/core/records.py",
-        "marginals/release.py",
         "marginals/core/repair.py",
+        "marginals/core/search.py",
+        "marginals/release.py",
     ),
     "starts, trees and orders that are drawn without the data, or from private answers": (
         "mining/k_means.py",

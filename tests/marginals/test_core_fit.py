@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adomnia.marginals.core.microdata import Aim, SyntheticRecords, descend
+from adomnia.marginals.core.microdata import Aim, SyntheticRecords
+from adomnia.marginals.core.search import descend
 from adomnia.marginals.core.shrink import posterior_means, shrunk, to_simplex
 from adomnia.marginals.release import plan_marginals, release_marginals
 from adomnia.marginals.workload import Workload, up_to_ways

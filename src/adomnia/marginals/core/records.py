@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.marginals.core.estimate import Residuals, turn
-from adomnia.marginals.core.microdata import Aim, SyntheticRecords, descend
+from adomnia.marginals.core.microdata import Aim, SyntheticRecords
 from adomnia.marginals.core.repair import repaired
 from adomnia.marginals.core.shrink import shrunk, to_simplex
 from adomnia.marginals.workload import Subset
@@ -51,6 +51,8 @@ def fit_records(
     residuals: Residuals, rows: int, chance: np.random.Generator, forbidden: Forbidden | None = None
 ) -> SyntheticRecords:
     """`rows` records whose marginals come close to the measured ones."""
+    from adomnia.marginals.core.search import descend  # noqa: PLC0415 (numba is slow to import)
+
     sizes = residuals.sizes
     if rows == 0:
         return SyntheticRecords(np.zeros((0, len(sizes)), np.int64), np.zeros(0, np.int64))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "MAX_ADAPTIVE_CELLS",
     "MAX_AXIS_VALUES",
     "MAX_CELLS",
     "MAX_CONDITIONS",
@@ -95,6 +96,9 @@ MAX_CONSISTENT_TABLES = 1_000_000
 
 MAX_RELEASED_CELLS = 1 << 28
 """Cells of a release in all: two gigabytes of numbers."""
+
+MAX_ADAPTIVE_CELLS = 1 << 25
+"""Cells of all tables together that an adaptive release chooses from."""
 
 MAX_STRUCTURAL_CELLS = 1 << 20
 """Combinations of values that are looked through for those that cannot be."""

@@ -239,10 +239,15 @@ def test_nltcs_three_ways(loss, most_l1, most_cell):
     records = read("nltcs/nltcs.csv.gz")
     sizes = (2,) * 16
     workload = Workload(names(16), sizes, tuple(combinations(range(16), 3)))
-    found = release_marginals(plan_marginals(workload, loss), source(records, sizes), SeededBits(2))
-    off = errors(found, records, sizes)
-    assert mean_l1(off) <= most_l1
-    assert max(part.max() for part in off.values()) <= most_cell
+    plan = plan_marginals(workload, loss)
+    means, largest = [], []
+    for seed in range(3):  # the largest of thousands of cells differs from draw to draw
+        found = release_marginals(plan, source(records, sizes), SeededBits(seed))
+        off = errors(found, records, sizes)
+        means.append(mean_l1(off))
+        largest.append(max(int(part.max()) for part in off.values()))
+    assert sum(means) / 3 <= most_l1
+    assert sum(largest) / 3 <= most_cell
 
 
 def test_adult_two_ways():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -20,6 +21,7 @@ from adomnia.marginals.core.cost import (
     laplace_factor,
     total_is_public,
     views_factor,
+    with_total,
 )
 from adomnia.marginals.core.estimate import Residuals
 from adomnia.marginals.core.margins import cell_margins, gaussian_margins, laplace_margins
@@ -38,13 +40,18 @@ from adomnia.privacy.neighbors import Neighbors
 __all__ = [
     "MarginalPlan",
     "ReleasedMarginals",
+    "exact_rows",
     "plan_marginals",
     "refuse_records",
     "release_marginals",
+    "residuals_of",
 ]
 
 MOST_VALUES = 1 << 27
 """Records that noise alone would make are refused above this: rows times attributes."""
+
+CROWD = 1000.0
+"""Where noise could make more records than this, their number gets its own part of the loss."""
 
 Progress = Callable[[str, float], None]
 """Called with the step's name and how much of it is done; raising in it stops the release."""
@@ -79,6 +86,12 @@ class MarginalPlan:
         """The strategy in a word or two."""
         return f"{self.strategy.kind} noise on {self.strategy.method}"
 
+    @property
+    def crowd(self) -> float:
+        """The records that noise alone may make or miss: hardly ever more."""
+        total = next(block for block in self.blocks if not block.group.shape)
+        return 4 * math.sqrt(float(total.values[0]))
+
     @cached_property
     def deviations(self) -> dict[Subset, float]:
         """The standard deviation of the unbiased cells of each marginal."""
@@ -105,8 +118,7 @@ def refuse_records(plan: MarginalPlan) -> None:
     >>> from adomnia.marginals import plan_marginals, up_to_ways
     >>> refuse_records(plan_marginals(up_to_ways(("a",), (2,), 1), Loss.pure(Fraction(1))))
     """
-    total = next(block for block in plan.blocks if not block.group.shape)
-    noise = 4 * float(total.values[0]) ** 0.5  # hardly ever more
+    noise = plan.crowd
     if noise * len(plan.workload.sizes) > MOST_VALUES:
         raise QuestionError(
             f"the noise alone would make about {noise:,.0f} records",
@@ -120,16 +132,16 @@ class ReleasedMarginals:
 
     `marginals` are tabulated from `microdata`: whole numbers, none negative, all in agreement.
     `unbiased` tables have the right mean in every cell, the standard `deviations` given, and may
-    be negative. `margins` belong to `marginals`, `unbiased_margins` to each unbiased table.
+    be negative. `margins` belong to `marginals`, `unbiased_margins` to each unbiased table. A table
+    that was not measured has margins without end.
 
     >>> from fractions import Fraction
     >>> from adomnia.marginals import plan_marginals, up_to_ways
     >>> plan = plan_marginals(up_to_ways(("a",), (2,), 1), Loss.pure(Fraction(1)))
-    >>> ReleasedMarginals(plan, 0.95, {}, plan.margins()).microdata is None
+    >>> ReleasedMarginals(0.95, {}, plan.margins()).microdata is None
     True
     """
 
-    plan: MarginalPlan
     confidence: float
     unbiased: dict[Subset, NDArray[Any]]
     unbiased_margins: dict[Subset, float]
@@ -143,13 +155,15 @@ def plan_marginals(
     loss: Loss,
     neighbors: Neighbors | None = None,
     objective: Objective = "mean",
+    views: bool = False,
 ) -> MarginalPlan:
     """The best known measurements for this loss; reads no data and spends nothing.
 
     The loss is an epsilon or a rho; `neighbors` are unbounded unless told. `objective` is what of
     the errors shall be small: their mean over the marginals, the sum over the cells, or the
-    largest. Returns the plan, which `release_marginals` takes. Raises a QuestionError where the
-    loss is both, or neither.
+    largest. With `views` an epsilon is spent on full tables, which others can be added to. Returns
+    the plan, which `release_marginals` takes. Raises a QuestionError where the loss is
+    both, or neither.
 
     >>> from fractions import Fraction
     >>> from adomnia.marginals import up_to_ways
@@ -161,7 +175,9 @@ def plan_marginals(
         parts = tuple(residual_parts(workload, "gaussian", objective, total_is_public(neighbors)))
         factor = gaussian_factor(parts, workload.sizes, neighbors)
         strategy = MarginalStrategy("residual", "gaussian", parts, factor, loss.rho)
-        return _planned(workload, neighbors, strategy, Gaussian(loss.rho, Fraction(1)))
+        return _without_crowd(
+            _planned(workload, neighbors, strategy, Gaussian(loss.rho, Fraction(1)))
+        )
     if not loss.epsilon or loss.rho or loss.delta:
         raise QuestionError(
             "a release is paid for with an epsilon or with a rho",
@@ -170,8 +186,24 @@ def plan_marginals(
     plans = [
         _planned(workload, neighbors, strategy, Laplace(loss.epsilon, Fraction(1)))
         for strategy in _pure(workload, loss.epsilon, objective, neighbors)
+        if strategy.method == "views" or not views
     ]
-    return min(plans, key=lambda one: _judged(one, objective))
+    return _without_crowd(min(plans, key=lambda one: _judged(one, objective)))
+
+
+def _without_crowd(plan: MarginalPlan) -> MarginalPlan:
+    """The plan, or one with more for the number of rows, where noise could make a crowd of them."""
+    if plan.crowd <= CROWD:
+        return plan
+    old = plan.strategy
+    parts = with_total(old.parts)
+    if old.kind == "gaussian":
+        factor = gaussian_factor(parts, plan.workload.sizes, plan.neighbors)
+    else:
+        views = old.method == "views"
+        factor = views_factor(parts, plan.neighbors) if views else laplace_factor(plan.neighbors)
+    found = replace(old, parts=parts, factor=factor)
+    return _planned(plan.workload, plan.neighbors, found, plan.event)
 
 
 def _pure(
@@ -264,15 +296,15 @@ def release_marginals(  # noqa: PLR0913
     say = progress or (lambda _step, _done: None)
     say("measure", 0.0)
     measured = take(plan.strategy, tables, bits, lambda done: say("measure", done))
-    rows = _public_rows(plan, tables, bits)
+    rows = exact_rows(tables, bits) if total_is_public(plan.neighbors) else None
     say("estimate", 0.0)
-    residuals = _residuals(plan, measured, rows)
+    residuals = residuals_of(plan, measured, rows)
     groups = grouped(plan.workload.marginals, plan.workload.sizes)
     unbiased = estimate.tables(residuals, groups, consume=not microdata)
     widths = plan.margins(confidence)
     if not microdata:
         say("done", 1.0)
-        return ReleasedMarginals(plan, confidence, unbiased, widths)
+        return ReleasedMarginals(confidence, unbiased, widths)
     say("fit", 0.0)
     records = _records(residuals, bits, forbidden or {})
     say("tabulate", 0.0)
@@ -283,18 +315,19 @@ def release_marginals(  # noqa: PLR0913
         for subset, counts in marginals.items()
     }
     say("done", 1.0)
-    return ReleasedMarginals(plan, confidence, unbiased, widths, records, marginals, margins)
+    return ReleasedMarginals(confidence, unbiased, widths, records, marginals, margins)
 
 
-def _public_rows(plan: MarginalPlan, tables: Tables, bits: Bits) -> int | None:
-    """The number of rows where all neighbours share it; None where it is not public."""
-    if not total_is_public(plan.neighbors):
-        return None
+def exact_rows(tables: Tables, bits: Bits) -> int:
+    """The number of rows as it is: only where all neighbours share it."""
     exact = Linear([tables([()])[()]], (), "laplace", Fraction(0))
     return int(measure([exact], bits)[0].reshape(-1)[0])
 
 
-def _residuals(plan: MarginalPlan, measured: list[NoisySubsets], rows: int | None) -> Residuals:
+def residuals_of(
+    plan: MarginalPlan, measured: Sequence[NoisySubsets], rows: int | None
+) -> Residuals:
+    """What was measured by a plan, as residual blocks; `rows` where their number is public."""
     if plan.strategy.method == "residual":
         return Residuals(plan.workload.sizes, tuple(measured))
     return estimate.combine(measured, plan.workload, rows)

@@ -23,6 +23,7 @@ __all__ = [
     "Exponential",
     "Free",
     "Gaussian",
+    "InTurn",
     "Laplace",
     "NoisyMax",
     "Outside",
@@ -129,6 +130,16 @@ class Outside:
 
 
 @dataclass(frozen=True)
+class InTurn:
+    """Noise and choices in turn, each decided by those before, that cost no more in all than one
+    epsilon or one rho (`composition.md`)."""
+
+    epsilon: Fraction
+    rho: Fraction
+    sensitivity: Fraction
+
+
+@dataclass(frozen=True)
 class Free:
     """Nothing read: the answer came from what had been released before."""
 
@@ -151,6 +162,7 @@ Event = (
     | AboveThreshold
     | Auction
     | Outside
+    | InTurn
     | Free
     | Composed
 )
@@ -166,6 +178,7 @@ _KINDS: Mapping[str, type[Any]] = {
     "above-threshold": AboveThreshold,
     "auction": Auction,
     "outside": Outside,
+    "in-turn": InTurn,
     "free": Free,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
@@ -182,6 +195,7 @@ _LOSSES: Mapping[type[Any], Callable[[Any], Loss]] = {
     Outside: lambda event: (
         Loss.approximate(event.epsilon, event.delta) + Loss.concentrated(event.rho)
     ),
+    InTurn: lambda event: Loss.pure(event.epsilon) + Loss.concentrated(event.rho),
     Free: lambda event: Loss(),
     Composed: lambda event: sum((loss(part) for part in event.parts), Loss()),
 }

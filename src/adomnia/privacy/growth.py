@@ -76,6 +76,15 @@ def _outside(event: events.Outside, growth: Growth) -> Event:
     )
 
 
+def _in_turn(event: events.InTurn, growth: Growth) -> Event:
+    """By group privacy of the whole, as for its parts."""
+    return events.InTurn(
+        _at_least(event.epsilon, growth) * growth.factor,
+        event.rho * max(Fraction(1), growth.square),
+        event.sensitivity * growth.factor,
+    )
+
+
 def _at_least(amount: Fraction, growth: Growth) -> Fraction:
     """What cannot be priced is past every budget also where it cost next to nothing."""
     return max(amount, Fraction(1)) if growth is UNBOUNDED else amount
@@ -99,6 +108,7 @@ _REPRICED: Mapping[type[Any], Callable[[Any, Growth], Event]] = {
     events.PartitionSelection: _approximate,
     events.SmoothNoise: _approximate,
     events.Outside: _outside,
+    events.InTurn: _in_turn,
     events.Free: lambda event, growth: event,
     events.Composed: lambda event, growth: events.Composed(
         tuple(repriced(part, growth) for part in event.parts)

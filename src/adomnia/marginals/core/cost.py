@@ -15,12 +15,16 @@ from adomnia.marginals.core.basis import Places, SubsetGroup, comparisons, norms
 from adomnia.privacy.neighbors import Neighbors
 
 __all__ = [
-    "WHOLE", "SubsetShares", "gaussian_factor", "laplace_factor", "laplace_spread", "one_row",
-    "row_sum", "scales_of", "times", "total_is_public", "views_factor",
+    "TOTAL", "WHOLE", "SubsetShares", "gaussian_factor", "laplace_factor", "laplace_spread",
+    "one_row", "row_sum", "scales_of", "times", "total_is_public", "views_factor",
+    "with_total",
 ]  # fmt: skip
 
 WHOLE = 1 << 40
 """Shares of a budget are counted in parts of this."""
+
+TOTAL = Fraction(1, 50)
+"""The part of a budget that the number of rows gets at least: tiny budgets make no crowds."""
 
 PATTERNS = 1 << 24
 UP = 1 + 1e-9
@@ -33,6 +37,25 @@ class SubsetShares:
 
     group: SubsetGroup
     shares: Places
+
+
+def with_total(parts: tuple[SubsetShares, ...]) -> tuple[SubsetShares, ...]:
+    """The same, with no less for the number of rows than its part; the others give it."""
+    least = int(TOTAL * WHOLE)
+    mine = [part for part in parts if not part.group.shape]
+    if any(int(part.shares[0]) >= least for part in mine):
+        return parts
+    rest = 1 - TOTAL
+    lowered = tuple(
+        SubsetShares(
+            part.group,
+            np.maximum(part.shares * rest.numerator // rest.denominator, part.shares > 0),
+        )
+        for part in parts
+        if part.group.shape
+    )
+    rows = SubsetGroup((), np.empty((1, 0), np.int64))
+    return (SubsetShares(rows, np.array([least], np.int64)), *lowered)
 
 
 def times(neighbors: Neighbors) -> int:

@@ -19,7 +19,7 @@ from adomnia.marginals.core.basis import SubsetGroup, closure, grouped, masks, s
 from adomnia.marginals.core.cost import WHOLE, SubsetShares, laplace_spread, row_sum
 from adomnia.marginals.workload import Subset, Workload
 
-__all__ = ["Objective", "Spread", "allot", "importance", "residual_parts", "variances_of"]
+__all__ = ["Objective", "Spread", "allot", "importance", "residual_parts", "shown", "variances_of"]
 
 Floats = NDArray[np.float64]
 Objective = Literal["mean", "sum", "max"]
@@ -53,7 +53,7 @@ def importance(
             for size in range(order + 1):
                 if (kept := group.shape[:size]) in shapes:
                     above = math.comb(attributes - size, order - size)
-                    scale = _back(group.shape, tuple(range(size)))
+                    scale = shown(group.shape, tuple(range(size)))
                     found[shapes[kept]] += scale * above * float(weight[0])
             continue
         for mask in masks(order):
@@ -62,7 +62,7 @@ def importance(
                 continue
             block = blocks[shapes[kept]]
             where = block.find(group.places[:, list(mask)], attributes)
-            scale = _back(group.shape, mask)
+            scale = shown(group.shape, mask)
             found[shapes[kept]] += scale * np.bincount(where, weight, len(block.places))
     return found
 
@@ -108,7 +108,7 @@ def _blocks(groups: Sequence[SubsetGroup], sizes: tuple[int, ...]) -> tuple[Subs
     return (nothing, *groups) if first else tuple(groups)
 
 
-def _back(shape: tuple[int, ...], mask: tuple[int, ...]) -> float:
+def shown(shape: tuple[int, ...], mask: tuple[int, ...]) -> float:
     """How much variance of block S shows in a cell of A: p_S prod over A without S of n^-2."""
     rest = (size for position, size in enumerate(shape) if position not in mask)
     return share_of_one(shape[position] for position in mask) / math.prod(rest) ** 2
@@ -148,7 +148,7 @@ def variances_of(
                 known = known[blocks[shapes[kept]].find(wanted, len(workload.sizes))]
             else:
                 known = known[:1]
-            total += _back(group.shape, mask) * known
+            total += shown(group.shape, mask) * known
         found.append(Spread(group, total))
     return found
 

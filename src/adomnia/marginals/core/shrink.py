@@ -23,7 +23,7 @@ with np.errstate(under="ignore"):
     LIKELY = np.exp(-0.5 * GRID[:, None] ** 2 / WIDTHS) / np.sqrt(WIDTHS) + 1e-300
 
 ROUNDS = 15
-FARTHEST = 1.0
+FARTHEST = 1.25
 """By how many deviations of the noise a coefficient is moved at most (limited translation)."""
 
 POOLED = 16

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "MAX_AXIS_VALUES",
     "MAX_CELLS",
+    "MAX_COMPARED_CELLS",
     "MAX_CONDITIONS",
     "MAX_CONSISTENT_TABLES",
     "MAX_DEGREES",
@@ -56,6 +57,9 @@ MAX_EXPRESSION_CALLS = 20_000
 
 MAX_CELLS = 1_000_000
 """An answer has at most this many cells."""
+
+MAX_COMPARED_CELLS = 1_000_000
+"""A pair of columns with more is left out where made-up records are compared with the data."""
 
 MAX_MODE_VALUES = 100_000
 """A mode is chosen among this many values at most."""

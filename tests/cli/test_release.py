@@ -82,3 +82,29 @@ def test_what_is_printed_and_by_whom_is_in_the_folder(run, house):
     assert run(
         "release", "--marginals", "sex", "--epsilon", "1", "--out", "u", "--round-to", "0"
     ).code
+
+
+def test_a_report_is_private_beside_the_folder_and_costs_nothing(run, house):
+    ran = run("release", "--marginals", "sex,age", "--epsilon", "1", "--out", "tables",
+              "--microdata", "--report", "report.html")  # fmt: skip
+    assert ran.code == 0
+    assert "report.html has exact data" in ran.err
+    assert (house / "report.html").stat().st_mode & 0o077 == 0
+    assert "exact data" in (house / "report.html").read_text()
+    published = [file for file in (house / "tables").rglob("*") if file.is_file()]
+    assert not any(b"exact data" in file.read_bytes() for file in published)
+    assert run("budget", "--format", "json").json["data"]["spent"] == "1"
+
+
+def test_a_report_that_cannot_be_is_refused_unpaid(run, house):
+    tables = ("release", "--marginals", "sex", "--epsilon", "1")
+    for given, code in (
+        (("--out", "t", "--report", "t/r.html"), 2),
+        (("--out", "t", "--report", "none/r.html"), 2),
+        (("--plan", "--report", "r.html"), 2),
+        (("--out", "t", "--report", "r.html", "--unbiased"), 2),
+        (("--out", "t", "--report", "r.html", "--analyst", "alice"), 4),
+    ):
+        assert run(*tables, *given).code == code, given
+    assert run("budget", "--format", "json").json["data"]["spent"] == "0"
+    assert not (house / "r.html").exists()

@@ -11,14 +11,16 @@ import click
 
 from adomnia import formatting
 from adomnia.cli import options
-from adomnia.curator.database import open_database
+from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.curator.releases.presentation import Imprint, Presentation
 from adomnia.curator.releases.release import Release, ReleaseMethod, ReleasePlan, named
 from adomnia.curator.releases.release_folder import refuse_taken, write_folder
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
+from adomnia.present.microdata_report import refuse_place, write_microdata_report
 from adomnia.present.release_page import release_page
 from adomnia.review.gate import ReleaseCheck, gate_of
+from adomnia.review.records_comparison import compare_records, refuse_comparison
 
 __all__ = ["release"]
 
@@ -37,6 +39,10 @@ SHOWN = 20
 @click.option("--rho", metavar="R", help="What to pay, with Gaussian noise (zCDP).")
 @click.option("--out", metavar="DIR", help="The folder to make.")
 @click.option("--microdata", is_flag=True, help="Also the made-up records behind the tables.")
+@click.option(
+    "--report", metavar="FILE",
+    help="Compare the made-up records with the data, for the curator alone: a page, or .json.",
+)  # fmt: skip
 @click.option("--title", metavar="TEXT", help="What the publication is called.")
 @click.option("--publisher", metavar="NAME", help="Who publishes it.")
 @click.option(
@@ -68,6 +74,7 @@ SHOWN = 20
 def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
     out: str | None,
     microdata: bool,
+    report: str | None,
     title: str | None,
     publisher: str | None,
     round_to: int | None,
@@ -91,8 +98,12 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
         raise QuestionError("a release needs a folder", "for example --out tables, or --plan")
     if out is not None:
         refuse_taken(Path(out))
+    if report is not None:
+        _refuse_report(report, out)
     with open_database(policy) as database:
         planned = database.plan_release(**order)  # type: ignore[arg-type]
+        if report is not None:
+            refuse_comparison(planned.makes_records, analyst)
         if gate or not only_plan:
             check = gate_of(database, planned, analyst, asked=gate)
             if check is not None and not check.passed:
@@ -103,12 +114,30 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
             return
         with terminal.progress("making the tables", total=1) as bar:
             made = database.release(planned, analyst=analyst, progress=_watch(bar))
-    imprint, printed = Imprint(title, publisher), None
-    if round_to is not None or suppress_unsure:
-        printed = Presentation(round_to or 1, suppress_unsure)
-    pages = {"index.html": release_page(made, imprint, printed)}
-    write_folder(made, out, microdata=microdata, pages=pages, presentation=printed, imprint=imprint)
-    _print_made(made, out, form)
+        imprint, printed = Imprint(title, publisher), None
+        if round_to is not None or suppress_unsure:
+            printed = Presentation(round_to or 1, suppress_unsure)
+        pages = {"index.html": release_page(made, imprint, printed)}
+        write_folder(
+            made, out, microdata=microdata, pages=pages, presentation=printed, imprint=imprint
+        )
+        _print_made(made, out, form)
+        if report is not None:  # after all else: what is published does not wait for it
+            _write_report(database, made, report)
+
+
+def _refuse_report(report: str, out: str | None) -> None:
+    if out is None:
+        raise QuestionError(
+            "the report compares records that were made, and a plan makes none", "leave it out"
+        )
+    refuse_place(report, out)
+
+
+def _write_report(database: PrivateDatabase, made: Release, report: str) -> None:
+    with terminal.progress("comparing with the data", total=1):
+        write_microdata_report(compare_records(database, made), report)
+    terminal.console(stderr=True).print(f"{report} has exact data: for your eyes only")
 
 
 def _print_check(check: ReleaseCheck, form: str) -> None:

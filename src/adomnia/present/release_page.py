@@ -9,7 +9,7 @@ from typing import Any
 
 from adomnia.curator.releases.presentation import Imprint, Presentation
 from adomnia.curator.releases.release import Release, named
-from adomnia.formatting import margin_size, symbol_amounts, value
+from adomnia.formatting import margin_size, significant, symbol_amounts, value
 from adomnia.marginals.workload import Subset
 from adomnia.present.table_chart import CountedTable, table_chart
 from adomnia.present.templating import render
@@ -55,8 +55,20 @@ def release_page(
         "receipt": release.receipt,
         "tables": [_table(release, subset) for subset in shown],
         "more": len(workload.marginals) - len(shown),
+        "quality": _quality(release),
     }
     return render("release.html", facts)
+
+
+def _quality(release: Release) -> list[tuple[str, int, str, str]]:
+    """Of each fitted table its cells, its expected error, and how far the records are from it."""
+    workload, deviations = release.plan.workload, release.plan.deviations
+    ordered = sorted(release.misfits, key=lambda subset: (len(subset), subset))
+    return [
+        (" × ".join(workload.names[place] for place in subset), workload.cells(subset),
+         significant(deviations[subset], 3), significant(release.misfits[subset], 3))
+        for subset in ordered[:MOST_ROWS]
+    ]  # fmt: skip
 
 
 def _table(release: Release, subset: Subset) -> _TableView:

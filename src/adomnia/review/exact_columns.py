@@ -7,7 +7,7 @@ himself calls it (`docs/audit.md` says what may be printed).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,10 +20,18 @@ from adomnia.engines.exact import ExactView, exact_view
 from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import QuestionError
 from adomnia.policy.axis_values import axis_values
+from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.ranges import from_domain, show
 
-__all__ = ["column_names", "exact_counts", "own_columns", "people_of", "release_count"]
+__all__ = [
+    "column_names",
+    "exact_counts",
+    "exact_tables",
+    "own_columns",
+    "people_of",
+    "release_count",
+]
 
 Codes = NDArray[np.int64]
 
@@ -98,6 +106,15 @@ def exact_counts(database: PrivateDatabase, conditions: Sequence[str]) -> list[i
             raise QuestionError("an empty condition", "for example \"sex = 'F'\"")
     with _view(database) as view:
         return [int(view.groups((), _condition(database, one))[1].sum()) for one in conditions]
+
+
+@contextmanager
+def exact_tables(
+    database: PrivateDatabase, reads: MarginalTables
+) -> Iterator[Callable[[Sequence[tuple[int, ...]]], dict[tuple[int, ...], Codes]]]:
+    """The tables that a release measures, as they are, all of one moment; for the curator."""
+    with _view(database) as view:
+        yield view.tables(reads)
 
 
 def _condition(database: PrivateDatabase, sql: str) -> Expr | None:

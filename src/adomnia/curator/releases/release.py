@@ -96,6 +96,11 @@ class ReleasePlan:
         """The tables, by the places of their attributes."""
         return self.layout.workload
 
+    @property
+    def makes_records(self) -> bool:
+        """Whether its tables are counted from made-up records."""
+        return not self.spec.unbiased and not is_fourier(self.spec.method)
+
     def to_json(self) -> dict[str, Any]:
         """The plan as plain JSON values; errors are standard deviations of a cell."""
         spent = events.loss(self.event)
@@ -138,6 +143,8 @@ class Release:
     table: str = ""
     version: str | None = None
     """Which data it was, by the curator's word."""
+    misfits: Mapping[Subset, float] = field(default_factory=dict)
+    """How far each table is from its own noisy measurement, as root of the mean square."""
 
 
 def named(workload: Workload, subset: Subset) -> str:
@@ -246,7 +253,7 @@ def publish(
     return Release(
         planned, values, made.tables, made.margins, made.microdata, paid.receipt,
         backend.policy.digest, left, (*made.notes, *_impossible_note(planned)),
-        backend.policy.table, backend.policy.version,
+        backend.policy.table, backend.policy.version, made.misfits,
     )  # fmt: skip
 
 

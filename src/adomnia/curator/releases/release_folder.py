@@ -219,6 +219,7 @@ def _about(release: Release, subset: Subset, stem: str) -> dict[str, Any]:
         "cells": workload.cells(subset),
         "largest_margin": float(margins.max(initial=0)),
         "deviation": release.plan.deviations.get(subset),
+        "misfit": release.misfits.get(subset),
     }
 
 

@@ -108,3 +108,25 @@ def test_a_report_that_cannot_be_is_refused_unpaid(run, house):
         assert run(*tables, *given).code == code, given
     assert run("budget", "--format", "json").json["data"]["spent"] == "0"
     assert not (house / "r.html").exists()
+
+
+def test_bands_are_planned_found_and_told(run, house):
+    tables = ("release", "--marginals", "income,sex", "--bins", "income=4", "--epsilon", "1")
+    planned = run(*tables, "--plan")
+    assert "income_band: 4 bands, whose edges will be found for epsilon 0.1" in planned.out
+    assert run("budget", "--format", "json").json["data"]["spent"] == "0"
+    made = run(*tables, "--out", "t", "--microdata", "--format", "json").json
+    assert len(made["bands"][0]["begins"]) == 3
+    assert run("budget", "--format", "json").json["data"]["spent"] == "1"
+    head = (house / "t" / "microdata.csv").read_text().splitlines()[0]
+    assert head == "sex,income_band,income"
+    again = run(*tables, "--out", "u")
+    assert f"bands begin at {', '.join(made['bands'][0]['begins'])}" in again.out
+    assert run("budget", "--format", "json").json["data"]["spent"] == "19/10"
+
+
+def test_wrong_bands_exit_two_unpaid(run, house):
+    for said in ("income", "income=x", "sex=2", "nosuch=3", "income=1", "income=5,5", "income=-1,"):
+        ran = run("release", "--ways", "1", "--bins", said, "--epsilon", "1", "--out", "t")
+        assert ran.code == 2, said
+    assert run("budget", "--format", "json").json["data"]["spent"] == "0"

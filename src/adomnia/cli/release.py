@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
@@ -34,6 +34,12 @@ SHOWN = 20
     multiple=True,
     metavar="A,B",
     help="One table by its keys: attributes, or what GROUP BY takes; repeatable.",
+)
+@click.option(
+    "--bins",
+    multiple=True,
+    metavar="COLUMN=N",
+    help="Put numbers in N bands, found privately, or in bands that begin at E1,E2,…; repeatable.",
 )
 @click.option("--epsilon", metavar="E", help="What to pay (Laplace noise).")
 @click.option("--rho", metavar="R", help="What to pay, with Gaussian noise (zCDP).")
@@ -93,6 +99,7 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
       adomnia release --ways 2 --epsilon 1 --plan
       adomnia release --marginals sex,age --marginals region --rho 0.1 --out tables
       adomnia release --marginals "age / 10 AS decade, sex" --epsilon 1 --out tables
+      adomnia release --ways 2 --bins income=10 --epsilon 1 --out tables --microdata
     """
     if not only_plan and out is None:
         raise QuestionError("a release needs a folder", "for example --out tables, or --plan")
@@ -193,7 +200,20 @@ def _print_plan(planned: ReleasePlan, form: str) -> None:
     screen.print(terminal.table(["table", "cells", "expected error of a cell"], rows, [1, 2]))
     screen.print(f"{facts['marginals']:,} tables, {facts['cells']:,} cells; {facts['mechanism']}")
     _print_left_out(planned)
+    for one in facts.get("bands", ()):
+        screen.print(formatting.one_line(_band_line(one), 200))
     screen.print("nothing was spent")
+
+
+def _band_line(bands: Mapping[str, Any]) -> str:
+    """Where bands begin, or that it will be found, and for how much."""
+    if bands["begins"] == "will be found":
+        cost = formatting.amounts(bands["spent"])
+        return (
+            f"{bands['key']}: {bands['bands']} bands, whose edges will be found for {cost} of it; "
+            f"each misses its rank by {bands['rows_missed']:,.0f} rows at the most"
+        )
+    return f"{bands['key']}: bands begin at {', '.join(bands['begins'])}"
 
 
 def _print_left_out(planned: ReleasePlan) -> None:
@@ -208,11 +228,14 @@ def _print_made(made: Release, out: str, form: str) -> None:
         left = {name: str(value) for name, value in made.remaining.items()}
         without = [vars(one) for one in made.plan.layout.left_out]
         told = {"remaining": left, "notes": list(made.notes), "left_out": without}
+        told |= {"bands": [one.to_json() for one in made.plan.bands]}
         terminal.json_text({**facts, **told})
         return
     screen = terminal.console()
     screen.print(f"{len(workload.marginals):,} tables are in {out}; open {out}/index.html")
     screen.print(f"left {formatting.amounts(made.remaining)}; receipt {made.receipt}")
     _print_left_out(made.plan)
+    for one in made.plan.bands:
+        screen.print(formatting.one_line(_band_line(one.to_json()), 200))
     for note in made.notes:
         screen.print(f"note: {note}")

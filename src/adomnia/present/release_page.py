@@ -13,7 +13,6 @@ from adomnia.formatting import margin_size, significant, symbol_amounts, value
 from adomnia.marginals.workload import Subset
 from adomnia.present.table_chart import CountedTable, table_chart
 from adomnia.present.templating import render
-from adomnia.privacy import events
 
 __all__ = ["release_page"]
 
@@ -39,19 +38,21 @@ def release_page(
     imprint = imprint or Imprint()
     workload = release.plan.workload
     shown = sorted(workload.marginals, key=lambda subset: (len(subset), subset))[:MOST_TABLES]
-    records = release.microdata
+    records, keys = release.microdata, release.plan.layout.keys
+    banded = {one.name for one in release.plan.bands}
     facts = {
         "imprint": imprint,
         "published": f"{imprint.published.day} {imprint.published:%B %Y}",
         "release": release,
         "printed": presentation,
         "workload": workload,
-        "cost": symbol_amounts(events.loss(release.plan.event).amounts),
+        "cost": symbol_amounts(release.plan.spent.amounts),
         "records": None if records is None else len(records),
         "order": release.plan.spec,
         "notes": release.notes,
         "left_out": release.plan.layout.left_out,
-        "keys": [key.written for key in release.plan.layout.keys if key.written],
+        "keys": [key.written for key in keys if key.written and key.name not in banded],
+        "bands": release.plan.bands,
         "receipt": release.receipt,
         "tables": [_table(release, subset) for subset in shown],
         "more": len(workload.marginals) - len(shown),

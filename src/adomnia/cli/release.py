@@ -211,7 +211,7 @@ def _band_line(bands: Mapping[str, Any]) -> str:
         cost = formatting.amounts(bands["spent"])
         return (
             f"{bands['key']}: {bands['bands']} bands, whose edges will be found for {cost} of it; "
-            f"each misses its rank by {bands['rows_missed']:,.0f} rows at the most"
+            f"their ranks are off by about {bands['rows_missed']['about']:,.0f} rows"
         )
     return f"{bands['key']}: bands begin at {', '.join(bands['begins'])}"
 

@@ -22,7 +22,15 @@ from adomnia.privacy.events import Event, Exponential, composed
 from adomnia.privacy.loss import Loss
 from adomnia.schema.domain import Grid
 
-__all__ = ["INSIDE", "BandSearch", "find_bands", "levels_of", "refuse_search", "rehearse_search"]
+__all__ = [
+    "INSIDE",
+    "BandSearch",
+    "RowsMissed",
+    "find_bands",
+    "levels_of",
+    "refuse_search",
+    "rehearse_search",
+]
 
 INSIDE = 8
 """So many segments are found in a band, at least: the shape of the numbers inside it."""
@@ -138,25 +146,44 @@ def refuse_search(backend: TableBackend) -> None:
         )
 
 
+@dataclass(frozen=True)
+class RowsMissed:
+    """By how many rows the rank of an edge is off: about, on rows that are spread evenly, and at
+    most on any rows (`band_search.md`, claim 5)."""
+
+    about: float
+    most: float
+
+    @classmethod
+    def of(cls, margins: Sequence[float], values: int, confidence: float) -> RowsMissed:
+        """What the levels' rank margins, at this confidence, make of it on so many values."""
+        one = before = 0.0
+        for margin in margins:
+            one, before = margin + (one + before) / 2, one
+        odds = max(2.0, (values - 1) * confidence / (1 - confidence))
+        return cls(2 * max(margins) / math.log(odds), one)
+
+
 def rehearse_search(
     backend: TableBackend, requests: Sequence[BandRequest], loss: Loss, confidence: float
-) -> dict[str, float]:
-    """By how many rows an edge may miss its rank, at most, with this confidence; reads no data.
+) -> dict[str, RowsMissed]:
+    """By how many rows the edges of each column miss their ranks; reads no data.
 
     Every level is planned with segments of even width, so that what could not be found is refused
     before anything is paid.
     """
-    session, found = Session(backend, CURATOR), dict[str, float]()
+    session, found = Session(backend, CURATOR), dict[str, RowsMissed]()
     for request in requests:
-        search, rows = BandSearch.begun(backend.policy, request), 0.0
-        sure = 1 - (1 - confidence) / search.left
+        search = BandSearch.begun(backend.policy, request)
+        sure, values = 1 - (1 - confidence) / search.left, search.segments[0].steps
+        margins = []
         while search.left:
             planned = session.plan(
                 _asked(session, search), loss.epsilon or None, rho=loss.rho or None, confidence=sure
             )
-            rows += planned.margins["middle"] or 0.0
+            margins.append(planned.margins["middle"] or 0.0)
             search = search.rehearsed()
-        found[request.column] = rows
+        found[request.column] = RowsMissed.of(margins, values, sure)
     return found
 
 

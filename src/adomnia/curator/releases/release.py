@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from adomnia.curator.exact_releases.repricing import moves
 from adomnia.curator.releases.band_search import (
+    RowsMissed,
     find_bands,
     levels_of,
     refuse_search,
@@ -119,8 +120,8 @@ class ReleasePlan:
     among: Consistent | None = None
     zeros: Zeros = field(default_factory=dict)
     bands: tuple[Bands, ...] = ()
-    missed: Mapping[str, float] = field(default_factory=dict)
-    """By how many rows an edge that is found may miss its rank, by its column."""
+    missed: Mapping[str, RowsMissed] = field(default_factory=dict)
+    """By how many rows edges that are found miss their ranks, by their column."""
 
     @property
     def spent(self) -> Loss:
@@ -163,7 +164,7 @@ class ReleasePlan:
             "key": bands.name,
             "bands": asked.many,
             "begins": "will be found",
-            "rows_missed": self.missed.get(bands.column),
+            "rows_missed": vars(self.missed[bands.column]),
             "spent": {name: str(value) for name, value in cost.amounts.items()},
         }
 
@@ -208,7 +209,7 @@ def plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     """The plan of a release; reads no data and spends nothing."""
     planned = _plan_release(backend, spec)
     layout, priors = planned.layout, backend.public()[0]
-    zeros, missed = structural_zeros(layout.keys, layout.impossible), {}
+    zeros, missed = structural_zeros(layout.keys, layout.impossible), dict[str, RowsMissed]()
     if spec.searched:
         missed = rehearse_search(backend, spec.searched, spec.level_loss, spec.confidence)
     return replace(planned, priors=priors, zeros=zeros, missed=missed)

@@ -15,6 +15,7 @@ from adomnia.present.drawing.bars import Bar, bar_chart
 from adomnia.present.drawing.heat_map import heat_map
 from adomnia.present.drawing.plot import Plot, Series, draw
 from adomnia.present.templating import render
+from adomnia.review.numbers_comparison import ComparedNumbers
 from adomnia.review.records_comparison import ComparedTable, RecordsComparison
 
 __all__ = ["microdata_report", "refuse_place", "write_microdata_report"]
@@ -74,6 +75,7 @@ def microdata_report(comparison: RecordsComparison) -> str:
         "bars": _bars(comparison),
         "map": _map(comparison),
         "scatter": _scatter(comparison),
+        "numbers": [(one, _quantiles(one)) for one in comparison.numbers],
         "share": share,
         "significant": significant,
     }
@@ -110,6 +112,17 @@ def _told(down: str, across: str, one: ComparedTable | None) -> tuple[float, str
     if one is None:
         return 0.0, f"{pair}: not compared, too many cells"
     return one.variation, f"{pair}: {share(one.variation)}"
+
+
+def _quantiles(numbers: ComparedNumbers) -> str:
+    """The quantiles of a column, true and made up; none where there are no numbers."""
+    if not numbers.quantiles:
+        return ""
+    shares, true, made = (list(part) for part in zip(*numbers.quantiles, strict=True))
+    lines = [Series("in the data", shares, true, paper=True), Series("made up", shares, made)]
+    title = f"quantiles of {numbers.column}, true and made up"
+    plot = Plot(title, "share of rows below", numbers.column, lines, show_across=share)
+    return draw(plot, heading=False)
 
 
 def _scatter(comparison: RecordsComparison) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from adomnia.review.disclosures import Roles, count_disclosures, disclosures_of
     from adomnia.review.draft import Draft, DraftColumn, Wish, confirmed, draft_policy
     from adomnia.review.gate import ReleaseCheck, check_release, gate_of
+    from adomnia.review.numbers_comparison import ComparedNumbers
     from adomnia.review.records_comparison import (
         Association,
         ComparedCell,
@@ -36,6 +37,7 @@ _MEMBERS = {
     "disclosures": "Roles count_disclosures disclosures_of",
     "draft": "Draft DraftColumn Wish confirmed draft_policy",
     "gate": "ReleaseCheck check_release gate_of",
+    "numbers_comparison": "ComparedNumbers",
     "records_comparison": "Association ComparedCell ComparedTable RecordsComparison "
     "compare_records refuse_comparison",
 }
@@ -46,6 +48,7 @@ __all__ = [
     "Association",
     "AuditReport",
     "ComparedCell",
+    "ComparedNumbers",
     "ComparedTable",
     "Draft",
     "DraftColumn",

@@ -27,6 +27,7 @@ from adomnia.queries.ranges import from_domain, show
 __all__ = [
     "column_names",
     "exact_counts",
+    "exact_numbers",
     "exact_tables",
     "own_columns",
     "people_of",
@@ -106,6 +107,20 @@ def exact_counts(database: PrivateDatabase, conditions: Sequence[str]) -> list[i
             raise QuestionError("an empty condition", "for example \"sex = 'F'\"")
     with _view(database) as view:
         return [int(view.groups((), _condition(database, one))[1].sum()) for one in conditions]
+
+
+def exact_numbers(
+    database: PrivateDatabase, column: str, where: Expr | None
+) -> tuple[Codes, Codes]:
+    """The numbers of a declared column in rising order, in steps of its domain, and how many rows
+    have each; for the curator."""
+    key = Column(column, from_domain(database.policy.attributes[column].domain))
+    with _view(database) as view:
+        (values,), counts = view.groups((key,), where)
+    known = np.array([value is not None for value in values], bool)
+    numbers = np.array([value for value in values if value is not None], np.int64)
+    order = np.argsort(numbers)
+    return numbers[order], counts[known][order]
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from adomnia.limits import MAX_COMPARED_CELLS
 from adomnia.marginals.workload import Subset
 from adomnia.queries.ranges import Day, Number
 from adomnia.review.exact_columns import exact_tables
+from adomnia.review.numbers_comparison import ComparedNumbers, compare_numbers
 
 __all__ = [
     "Association",
@@ -108,6 +109,8 @@ class RecordsComparison:
     pairs: tuple[ComparedTable, ...]
     cells: tuple[ComparedCell, ...]
     left_out: tuple[tuple[str, ...], ...] = ()
+    numbers: tuple[ComparedNumbers, ...] = ()
+    """Columns whose numbers were drawn inside bands."""
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as plain JSON values; it says itself that it is exact."""
@@ -118,6 +121,7 @@ class RecordsComparison:
             "pairs": [_plain(one) for one in self.pairs],
             "worst_cells": [vars(one) for one in self.cells],
             "left_out": [list(names) for names in self.left_out],
+            "numbers": [one.to_json() for one in self.numbers],
         }
 
 
@@ -189,6 +193,7 @@ def compare_records(database: PrivateDatabase, release: Release) -> RecordsCompa
         tuple(one for one in compared if len(one.names) == 2),
         tuple(_cell(release, *one[1:]) for one in worst),
         tuple(tuple(workload.names[place] for place in pair) for pair in sorted(large)),
+        tuple(compare_numbers(database, release)),
     )
 
 

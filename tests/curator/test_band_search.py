@@ -15,6 +15,7 @@ from adomnia.curator.releases import release as releasing
 from adomnia.curator.releases.band_search import BandSearch, levels_of
 from adomnia.curator.releases.bands import Segment
 from adomnia.errors import BudgetError, QuestionError
+from adomnia.privacy import events
 from adomnia.privacy.loss import Loss
 from adomnia.schema.domain import Grid
 from adomnia.testing import World, listed, number
@@ -211,3 +212,36 @@ def test_other_neighbours_are_priced_as_questions_are(privacy):
         plan = database.plan_release(ways=2, epsilon=5, bins={"income": 3})
         database.release(plan)
         assert database.budget()["data"]["spent"] == "5"
+
+
+@pytest.mark.parametrize("method", ["microdata", "fourier", "fourier-lp"])
+@pytest.mark.parametrize("kind", ["epsilon", "rho"])
+def test_the_noise_of_the_tables_is_that_of_what_they_cost(method, kind):
+    """What finding bands takes of the loss, no table's noise may rest on."""
+    with world(spread(), f"{kind} = 2").open() as database:
+        plan = database.plan_release(
+            marginals=["income,sex"], bins={"income": 4}, method=method, **{kind: 1}
+        )
+        made = releasing._mechanism(database._backend, plan, None)
+    paid = events.loss(made.event)
+    ours = method == "microdata"
+    promised = made.plan.strategy.budget if ours else getattr(made.promise.loss, kind)
+    assert getattr(paid, kind) == promised == Fraction(9, 10)
+
+
+@pytest.mark.parametrize("most", ["", "\nmax_groups = 1\nmax_rows_per_group = 4"])
+def test_rows_of_a_unit_are_priced_together(most):
+    values, people = spread(), 'unit = "person"\nmax_rows = 4'
+    own = World(
+        {"income": values, "person": np.arange(len(values)) // 4},
+        {"income": number(0, 100_000)},
+        f"epsilon = 100\n{people}{most}",
+    )
+    with own.open() as database, world(values).open() as alone:
+        bins = {"income": 4}
+        plan = database.plan_release(marginals=["income"], epsilon=50, bins=bins)
+        single = alone.plan_release(marginals=["income"], epsilon=50, bins=bins)
+        made = database.release(plan)
+        assert database.budget()["data"]["spent"] == "50"
+    assert plan.missed["income"].about > 3 * single.missed["income"].about
+    assert made.plan.bands[0].found

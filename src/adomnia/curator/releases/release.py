@@ -257,7 +257,7 @@ def _one_of_all(backend: TableBackend, spec: ReleaseSpec, layout: TableLayout) -
         )
     among = Consistent(backend, workload.names)
     name = f"a table drawn among the {len(among.tables):,} that agree with what is public"
-    event = events.Exponential(spec.loss.epsilon, Fraction(1))
+    event = events.Exponential(spec.tables_loss.epsilon, Fraction(1))
     free = not len(among.moves)
     return ReleasePlan(spec, layout, events.Free() if free else event, name, among=among)
 
@@ -363,7 +363,7 @@ def _mechanism(
         moved = Fraction(planned.among.unit * backend.policy.neighbors.group)
         return DrawnTable(
             workload, planned.event, planned.among.reads, moved, spec.confidence, premises,
-            among=planned.among, epsilon=spec.loss.epsilon,
+            among=planned.among, epsilon=spec.tables_loss.epsilon,
         )  # fmt: skip
     common = (workload, planned.event, layout.reads, _moved(backend, layout))
     if is_fourier(spec.method):
@@ -391,7 +391,7 @@ def _promise(backend: TableBackend, planned: ReleasePlan) -> MarginalPromise:
     sensitive = _sensitive(backend, layout)
     if sensitive is not None:
         check_premises((RowsStay(),), Facts("", rows_stay=backend.policy.rows_stay))
-    return MarginalPromise(planned.spec.loss, _neighbors(backend, layout), sensitive)
+    return MarginalPromise(planned.spec.tables_loss, _neighbors(backend, layout), sensitive)
 
 
 def _neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:

@@ -82,3 +82,51 @@ def test_what_is_printed_and_by_whom_is_in_the_folder(run, house):
     assert run(
         "release", "--marginals", "sex", "--epsilon", "1", "--out", "u", "--round-to", "0"
     ).code
+
+
+def test_a_report_is_private_beside_the_folder_and_costs_nothing(run, house):
+    ran = run("release", "--marginals", "sex,age", "--epsilon", "1", "--out", "tables",
+              "--microdata", "--report", "report.html")  # fmt: skip
+    assert ran.code == 0
+    assert "report.html has exact data" in ran.err
+    assert (house / "report.html").stat().st_mode & 0o077 == 0
+    assert "exact data" in (house / "report.html").read_text()
+    published = [file for file in (house / "tables").rglob("*") if file.is_file()]
+    assert not any(b"exact data" in file.read_bytes() for file in published)
+    assert run("budget", "--format", "json").json["data"]["spent"] == "1"
+
+
+def test_a_report_that_cannot_be_is_refused_unpaid(run, house):
+    tables = ("release", "--marginals", "sex", "--epsilon", "1")
+    for given, code in (
+        (("--out", "t", "--report", "t/r.html"), 2),
+        (("--out", "t", "--report", "none/r.html"), 2),
+        (("--plan", "--report", "r.html"), 2),
+        (("--out", "t", "--report", "r.html", "--unbiased"), 2),
+        (("--out", "t", "--report", "r.html", "--analyst", "alice"), 4),
+    ):
+        assert run(*tables, *given).code == code, given
+    assert run("budget", "--format", "json").json["data"]["spent"] == "0"
+    assert not (house / "r.html").exists()
+
+
+def test_bands_are_planned_found_and_told(run, house):
+    tables = ("release", "--marginals", "income,sex", "--bins", "income=4", "--epsilon", "1")
+    planned = run(*tables, "--plan")
+    assert "income_band: 4 bands, whose edges will be found for epsilon 0.1" in planned.out
+    assert run("budget", "--format", "json").json["data"]["spent"] == "0"
+    made = run(*tables, "--out", "t", "--microdata", "--format", "json").json
+    assert len(made["bands"][0]["begins"]) == 3
+    assert run("budget", "--format", "json").json["data"]["spent"] == "1"
+    head = (house / "t" / "microdata.csv").read_text().splitlines()[0]
+    assert head == "sex,income_band,income"
+    again = run(*tables, "--out", "u")
+    assert f"bands begin at {', '.join(made['bands'][0]['begins'])}" in again.out
+    assert run("budget", "--format", "json").json["data"]["spent"] == "19/10"
+
+
+def test_wrong_bands_exit_two_unpaid(run, house):
+    for said in ("income", "income=x", "sex=2", "nosuch=3", "income=1", "income=5,5", "income=-1,"):
+        ran = run("release", "--ways", "1", "--bins", said, "--epsilon", "1", "--out", "t")
+        assert ran.code == 2, said
+    assert run("budget", "--format", "json").json["data"]["spent"] == "0"

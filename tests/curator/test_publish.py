@@ -19,6 +19,7 @@ from adomnia.curator.releases import release_folder
 from adomnia.curator.releases.release_folder import write_folder
 from adomnia.errors import BudgetError, MachineryError, QuestionError
 from adomnia.present.release_page import release_page
+from adomnia.testing import town
 
 
 def test_a_plan_spends_nothing_and_tells_the_error(town: Town) -> None:
@@ -256,3 +257,14 @@ def test_a_linear_program_that_is_too_large_is_refused_before_the_debit(town: To
     with pytest.raises(QuestionError):
         database.plan_release(marginals=["age,income,region"], epsilon=1, method="fourier-lp")
     assert database.budget()["data"]["spent"] == "0"
+
+
+def test_misfits_are_the_distance_of_fitted_tables_from_their_measurements():
+    with town(rows=400).open() as database:
+        made = database.release(database.plan_release(ways=2, epsilon=1))
+        rough = database.release(database.plan_release(ways=2, epsilon=1, unbiased=True))
+    assert set(made.misfits) == set(made.tables)
+    deviations = made.plan.deviations
+    assert all(0 <= made.misfits[s] < 20 * deviations[s] for s in made.misfits)
+    assert made.misfits[2,] > 0  # 2,001 incomes of 400 people are never what was measured
+    assert rough.misfits == {}

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
 from adomnia import formatting
 from adomnia.cli import options
-from adomnia.curator.database import open_database
+from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.curator.releases.presentation import Imprint, Presentation
 from adomnia.curator.releases.release import Release, ReleaseMethod, ReleasePlan, named
 from adomnia.curator.releases.release_folder import refuse_taken, write_folder
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
+from adomnia.present.microdata_report import refuse_place, write_microdata_report
 from adomnia.present.release_page import release_page
 from adomnia.review.gate import ReleaseCheck, gate_of
+from adomnia.review.records_comparison import compare_records, refuse_comparison
 
 __all__ = ["release"]
 
@@ -33,10 +35,20 @@ SHOWN = 20
     metavar="A,B",
     help="One table by its keys: attributes, or what GROUP BY takes; repeatable.",
 )
+@click.option(
+    "--bins",
+    multiple=True,
+    metavar="COLUMN=N",
+    help="Put numbers in N bands, found privately, or in bands that begin at E1,E2,…; repeatable.",
+)
 @click.option("--epsilon", metavar="E", help="What to pay (Laplace noise).")
 @click.option("--rho", metavar="R", help="What to pay, with Gaussian noise (zCDP).")
 @click.option("--out", metavar="DIR", help="The folder to make.")
 @click.option("--microdata", is_flag=True, help="Also the made-up records behind the tables.")
+@click.option(
+    "--report", metavar="FILE",
+    help="Compare the made-up records with the data, for the curator alone: a page, or .json.",
+)  # fmt: skip
 @click.option("--title", metavar="TEXT", help="What the publication is called.")
 @click.option("--publisher", metavar="NAME", help="Who publishes it.")
 @click.option(
@@ -68,6 +80,7 @@ SHOWN = 20
 def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
     out: str | None,
     microdata: bool,
+    report: str | None,
     title: str | None,
     publisher: str | None,
     round_to: int | None,
@@ -86,13 +99,18 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
       adomnia release --ways 2 --epsilon 1 --plan
       adomnia release --marginals sex,age --marginals region --rho 0.1 --out tables
       adomnia release --marginals "age / 10 AS decade, sex" --epsilon 1 --out tables
+      adomnia release --ways 2 --bins income=10 --epsilon 1 --out tables --microdata
     """
     if not only_plan and out is None:
         raise QuestionError("a release needs a folder", "for example --out tables, or --plan")
     if out is not None:
         refuse_taken(Path(out))
+    if report is not None:
+        _refuse_report(report, out)
     with open_database(policy) as database:
         planned = database.plan_release(**order)  # type: ignore[arg-type]
+        if report is not None:
+            refuse_comparison(planned.makes_records, analyst)
         if gate or not only_plan:
             check = gate_of(database, planned, analyst, asked=gate)
             if check is not None and not check.passed:
@@ -103,12 +121,30 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
             return
         with terminal.progress("making the tables", total=1) as bar:
             made = database.release(planned, analyst=analyst, progress=_watch(bar))
-    imprint, printed = Imprint(title, publisher), None
-    if round_to is not None or suppress_unsure:
-        printed = Presentation(round_to or 1, suppress_unsure)
-    pages = {"index.html": release_page(made, imprint, printed)}
-    write_folder(made, out, microdata=microdata, pages=pages, presentation=printed, imprint=imprint)
-    _print_made(made, out, form)
+        imprint, printed = Imprint(title, publisher), None
+        if round_to is not None or suppress_unsure:
+            printed = Presentation(round_to or 1, suppress_unsure)
+        pages = {"index.html": release_page(made, imprint, printed)}
+        write_folder(
+            made, out, microdata=microdata, pages=pages, presentation=printed, imprint=imprint
+        )
+        _print_made(made, out, form)
+        if report is not None:  # after all else: what is published does not wait for it
+            _write_report(database, made, report)
+
+
+def _refuse_report(report: str, out: str | None) -> None:
+    if out is None:
+        raise QuestionError(
+            "the report compares records that were made, and a plan makes none", "leave it out"
+        )
+    refuse_place(report, out)
+
+
+def _write_report(database: PrivateDatabase, made: Release, report: str) -> None:
+    with terminal.progress("comparing with the data", total=1):
+        write_microdata_report(compare_records(database, made), report)
+    terminal.console(stderr=True).print(f"{report} has exact data: for your eyes only")
 
 
 def _print_check(check: ReleaseCheck, form: str) -> None:
@@ -164,7 +200,20 @@ def _print_plan(planned: ReleasePlan, form: str) -> None:
     screen.print(terminal.table(["table", "cells", "expected error of a cell"], rows, [1, 2]))
     screen.print(f"{facts['marginals']:,} tables, {facts['cells']:,} cells; {facts['mechanism']}")
     _print_left_out(planned)
+    for one in facts.get("bands", ()):
+        screen.print(formatting.one_line(_band_line(one), 200))
     screen.print("nothing was spent")
+
+
+def _band_line(bands: Mapping[str, Any]) -> str:
+    """Where bands begin, or that it will be found, and for how much."""
+    if bands["begins"] == "will be found":
+        cost = formatting.amounts(bands["spent"])
+        return (
+            f"{bands['key']}: {bands['bands']} bands, whose edges will be found for {cost} of it; "
+            f"their ranks are off by about {bands['rows_missed']['about']:,.0f} rows"
+        )
+    return f"{bands['key']}: bands begin at {', '.join(bands['begins'])}"
 
 
 def _print_left_out(planned: ReleasePlan) -> None:
@@ -179,11 +228,14 @@ def _print_made(made: Release, out: str, form: str) -> None:
         left = {name: str(value) for name, value in made.remaining.items()}
         without = [vars(one) for one in made.plan.layout.left_out]
         told = {"remaining": left, "notes": list(made.notes), "left_out": without}
+        told |= {"bands": [one.to_json() for one in made.plan.bands]}
         terminal.json_text({**facts, **told})
         return
     screen = terminal.console()
     screen.print(f"{len(workload.marginals):,} tables are in {out}; open {out}/index.html")
     screen.print(f"left {formatting.amounts(made.remaining)}; receipt {made.receipt}")
     _print_left_out(made.plan)
+    for one in made.plan.bands:
+        screen.print(formatting.one_line(_band_line(one.to_json()), 200))
     for note in made.notes:
         screen.print(f"note: {note}")

@@ -98,6 +98,7 @@ class PrivateDatabase(Closing):
         method: ReleaseMethod = "microdata",
         unbiased: bool = False,
         confidence: float = 0.95,
+        bins: Mapping[str, int | Sequence[Any]] | Iterable[str] = (),
     ) -> ReleasePlan:
         """The tables a release would hold, their expected errors and its cost; spends nothing.
 
@@ -107,7 +108,9 @@ class PrivateDatabase(Closing):
         `method` "microdata" tables are counted from one file of made-up records, or left
         `unbiased`, which may be negative; "consistent" draws one table among all that agree with
         what is public; the others are those of the paper. `confidence` is how often each margin
-        holds.
+        holds. `bins` makes bands of columns of numbers: so many, whose edges are found privately
+        for a tenth of the loss, or a list of public edges: `{"income": 10, "age": [18, 65]}`. Such
+        a column is a key `income_band`, and made-up records have the number beside it.
 
         Returns the plan, which `release` takes. Raises a QuestionError where attributes, loss or
         method are wrong or the tables do not fit, and a PolicyError where the promise does not
@@ -119,6 +122,7 @@ class PrivateDatabase(Closing):
         >>> planned.workload.total_cells
         10
         """
+        from adomnia.curator.releases.bands import band_requests  # noqa: PLC0415 (as below)
         from adomnia.curator.releases.release import (  # noqa: PLC0415 (slow to import)
             ReleaseSpec,
             plan_release,
@@ -127,7 +131,8 @@ class PrivateDatabase(Closing):
         listed = tuple(_keys(part) for part in marginals)
         loss = _loss(epsilon, rho)
         return plan_release(
-            self._backend, ReleaseSpec(loss, ways, listed, method, unbiased, confidence)
+            self._backend,
+            ReleaseSpec(loss, ways, listed, method, unbiased, confidence, bins=band_requests(bins)),
         )
 
     def release(

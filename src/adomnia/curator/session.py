@@ -21,7 +21,7 @@ from adomnia.ledger.reserve import Budgets, Granted, least, left, repeated
 from adomnia.mechanisms.noisy_values import Measured
 from adomnia.policy.policy import Policy
 from adomnia.privacy.composition import Budget
-from adomnia.privacy.events import Event, Free, cost_of
+from adomnia.privacy.events import Event, Free, cost_of, loss
 from adomnia.privacy.loss import Amount, exact
 from adomnia.privacy.premises import check_premises
 from adomnia.queries.question import Question
@@ -333,6 +333,37 @@ class Session:
         return search(
             lambda e: self._plan(sql, LossRequest(e, None, extra, told)), margin, confidence
         )
+
+    def is_known(
+        self, sql: str, epsilon: Amount | None = None, *, rho: Amount | None = None
+    ) -> bool:
+        """Whether the statement would be answered from earlier answers, for nothing.
+
+        Reads no data and spends nothing. Raises a QuestionError where the statement or a loss is
+        wrong.
+
+        >>> from adomnia.testing import town
+        >>> sql = "SELECT COUNT(*) AS n FROM people"
+        >>> with town(rows=50).open() as database:
+        ...     session = database.session()
+        ...     before, answer = session.is_known(sql, epsilon=1), session.ask(sql, epsilon=1)
+        ...     before, session.is_known(sql, epsilon=1)
+        (False, True)
+        """
+        plan = self._plan(sql, _asked(epsilon, rho, None))
+        memory = self._backend.memory(self.analyst, self._backend.version())
+        return reuse(plan, memory) is not None
+
+    def afford(self, event: Event) -> None:
+        """Raise a BudgetError where a budget does not allow this, as they are now; spends nothing.
+
+        >>> from adomnia.privacy.events import Laplace
+        >>> from adomnia.testing import town
+        >>> with town(rows=50, privacy="epsilon = 2").open() as database:
+        ...     database.session().afford(Laplace(Fraction(2), Fraction(1)))
+        """
+        account = self._backend.journal.account()
+        left(account, self._budgets, self.analyst, self.name, loss(event))
 
     def remaining(self) -> Mapping[str, Fraction]:
         """What this analyst can still spend, by currency; the least of all budgets that bind them.

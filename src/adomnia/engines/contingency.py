@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adomnia.schema.sealed import Sealed
 
-__all__ = ["Axes", "Contingency", "tables_of"]
+__all__ = ["Axes", "Contingency", "ExactTables", "sealed", "tables_of"]
 
 Axes = tuple[tuple[Any, ...], ...]
 """For each attribute its public values, in order."""
@@ -21,10 +21,18 @@ Contingency = Callable[
 ]
 """Gives the sealed tables of the asked subsets of attributes."""
 
+ExactTables = Callable[[Sequence[tuple[int, ...]]], dict[tuple[int, ...], NDArray[np.int64]]]
+"""The same unsealed; it leaves an engine by the auditor's view alone."""
+
+
+def sealed(tables: ExactTables) -> Contingency:
+    """The same tables in envelopes."""
+    return lambda subsets: {subset: Sealed(table) for subset, table in tables(subsets).items()}
+
 
 def tables_of(
     columns: Sequence[Sequence[Any]], counts: NDArray[np.int64], axes: Axes
-) -> Contingency:
+) -> ExactTables:
     """Tables of groups that were counted; a group with a value outside an axis is left out."""
     codes = [_codes(column, axis) for column, axis in zip(columns, axes, strict=True)]
     inside = np.ones(len(counts), dtype=bool)
@@ -34,12 +42,7 @@ def tables_of(
     many = counts[inside]
     sizes = [len(axis) for axis in axes]
 
-    def tables(
-        subsets: Sequence[tuple[int, ...]],
-    ) -> dict[tuple[int, ...], Sealed[NDArray[np.int64]]]:
-        return {subset: Sealed(_table(kept, many, sizes, subset)) for subset in subsets}
-
-    return tables
+    return lambda subsets: {subset: _table(kept, many, sizes, subset) for subset in subsets}
 
 
 def _codes(column: Sequence[Any], axis: tuple[Any, ...]) -> NDArray[np.int32]:

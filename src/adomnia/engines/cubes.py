@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.schema.sealed import Sealed
-
 __all__ = ["Counts", "Subset", "Tables", "count", "cubes_for", "passes", "sum_down"]
 
 Subset = tuple[int, ...]
 Counts = NDArray[np.int64]
-Tables = dict[Subset, Sealed[Counts]]
+Tables = dict[Subset, Counts]
 
 
 def cubes_for(subsets: Iterable[Subset], sizes: Sequence[int], most: int) -> list[Subset]:
@@ -71,7 +69,7 @@ def count(
 
 
 def sum_down(cubes: Mapping[Subset, Counts], subsets: Iterable[Subset]) -> Tables:
-    """The table of each subset, sealed, from the smallest table that holds it.
+    """The table of each subset, from the smallest table that holds it.
 
     Tables that were summed before serve for smaller ones, so the cube itself is read seldom.
     """
@@ -85,5 +83,5 @@ def sum_down(cubes: Mapping[Subset, Counts], subsets: Iterable[Subset]) -> Table
         ordered = tuple(place for place in source if place in wanted)
         table = np.asarray(known[source].sum(axis=others)) if others else known[source]
         known[ordered] = table
-        found[subset] = Sealed(np.transpose(table, [ordered.index(place) for place in subset]))
+        found[subset] = np.transpose(table, [ordered.index(place) for place in subset])
     return found

@@ -15,8 +15,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.engines.contingency import Axes, ExactTables
 from adomnia.engines.engine import Engine, Request
 from adomnia.errors import MachineryError
+from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.expression import Expr
 from adomnia.schema.table import Table
 
@@ -37,6 +39,10 @@ class ExactEngine(Protocol):
         """The groups of a request that occur, and how many rows each has, unsealed."""
         ...
 
+    def _exact_tables(self, request: Request, axes: Axes) -> ExactTables:
+        """All marginals of the keys of a request over their public values, unsealed."""
+        ...
+
     def _survey(self) -> Survey:
         """Types, extremes and short lists of values, for a curator's first draft."""
         ...
@@ -52,6 +58,12 @@ class ExactView:
     def groups(self, keys: tuple[Expr, ...], where: Expr | None = None) -> ExactGroups:
         """The combinations of the keys that occur among the rows, and how many have each."""
         return self.engine._exact_groups(Request(self.table, where, keys, ()))
+
+    def tables(self, reads: MarginalTables) -> ExactTables:
+        """The tables that a release would measure, as they are."""
+        return self.engine._exact_tables(
+            Request(self.table, reads.where, reads.keys, ()), reads.axes
+        )
 
 
 @contextmanager

@@ -30,6 +30,9 @@ __all__ = [
 ]
 
 
+NONE = Loss()
+
+
 @dataclass(frozen=True)
 class Reservation:
     """Who wants to do what. The key makes a repeated request recognisable.
@@ -174,11 +177,12 @@ def answered(journal: Journal, receipt: str, body: Mapping[str, Any]) -> None:
 
 
 def left(
-    account: Account, budgets: Budgets, analyst: str, session: str | None = None
+    account: Account, budgets: Budgets, analyst: str, session: str | None = None, loss: Loss = NONE
 ) -> dict[str, Mapping[str, Fraction]]:
-    """What is left of each budget that binds this analyst and may be told them, by its name."""
+    """What is left of each budget that binds this analyst and may be told them, by its name; after
+    a loss, if one is given, which is refused where a budget would be passed."""
     who = Reservation(analyst, session, None, "", events.Free())
-    return _left(account, who, budgets, Loss())
+    return _left(account, who, budgets, loss)
 
 
 def least(remaining: Mapping[str, Mapping[str, Fraction]]) -> dict[str, Fraction]:

@@ -9,11 +9,10 @@ from typing import Any
 
 from adomnia.curator.releases.presentation import Imprint, Presentation
 from adomnia.curator.releases.release import Release, named
-from adomnia.formatting import margin_size, symbol_amounts, value
+from adomnia.formatting import margin_size, significant, symbol_amounts, value
 from adomnia.marginals.workload import Subset
 from adomnia.present.table_chart import CountedTable, table_chart
 from adomnia.present.templating import render
-from adomnia.privacy import events
 
 __all__ = ["release_page"]
 
@@ -39,24 +38,38 @@ def release_page(
     imprint = imprint or Imprint()
     workload = release.plan.workload
     shown = sorted(workload.marginals, key=lambda subset: (len(subset), subset))[:MOST_TABLES]
-    records = release.microdata
+    records, keys = release.microdata, release.plan.layout.keys
+    banded = {one.name for one in release.plan.bands}
     facts = {
         "imprint": imprint,
         "published": f"{imprint.published.day} {imprint.published:%B %Y}",
         "release": release,
         "printed": presentation,
         "workload": workload,
-        "cost": symbol_amounts(events.loss(release.plan.event).amounts),
+        "cost": symbol_amounts(release.plan.spent.amounts),
         "records": None if records is None else len(records),
         "order": release.plan.spec,
         "notes": release.notes,
         "left_out": release.plan.layout.left_out,
-        "keys": [key.written for key in release.plan.layout.keys if key.written],
+        "keys": [key.written for key in keys if key.written and key.name not in banded],
+        "bands": release.plan.bands,
         "receipt": release.receipt,
         "tables": [_table(release, subset) for subset in shown],
         "more": len(workload.marginals) - len(shown),
+        "quality": _quality(release),
     }
     return render("release.html", facts)
+
+
+def _quality(release: Release) -> list[tuple[str, int, str, str]]:
+    """Of each fitted table its cells, its expected error, and how far the records are from it."""
+    workload, deviations = release.plan.workload, release.plan.deviations
+    ordered = sorted(release.misfits, key=lambda subset: (len(subset), subset))
+    return [
+        (" × ".join(workload.names[place] for place in subset), workload.cells(subset),
+         significant(deviations[subset], 3), significant(release.misfits[subset], 3))
+        for subset in ordered[:MOST_ROWS]
+    ]  # fmt: skip
 
 
 def _table(release: Release, subset: Subset) -> _TableView:

@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from adomnia.review.disclosures import Roles, count_disclosures, disclosures_of
     from adomnia.review.draft import Draft, DraftColumn, Wish, confirmed, draft_policy
     from adomnia.review.gate import ReleaseCheck, check_release, gate_of
+    from adomnia.review.numbers_comparison import ComparedNumbers
+    from adomnia.review.records_comparison import (
+        Association,
+        ComparedCell,
+        ComparedTable,
+        RecordsComparison,
+        compare_records,
+        refuse_comparison,
+    )
 
 _MEMBERS = {
     "attacks": "Sums attack_averaging attack_made_up attack_prior attack_sums attack_tracker "
@@ -28,14 +37,22 @@ _MEMBERS = {
     "disclosures": "Roles count_disclosures disclosures_of",
     "draft": "Draft DraftColumn Wish confirmed draft_policy",
     "gate": "ReleaseCheck check_release gate_of",
+    "numbers_comparison": "ComparedNumbers",
+    "records_comparison": "Association ComparedCell ComparedTable RecordsComparison "
+    "compare_records refuse_comparison",
 }
 """What each module of the room gives to everybody."""
 
 __all__ = [
     "COLOURS",
+    "Association",
     "AuditReport",
+    "ComparedCell",
+    "ComparedNumbers",
+    "ComparedTable",
     "Draft",
     "DraftColumn",
+    "RecordsComparison",
     "ReleaseCheck",
     "Roles",
     "Sums",
@@ -46,6 +63,7 @@ __all__ = [
     "attack_sums",
     "attack_tracker",
     "check_release",
+    "compare_records",
     "confirmed",
     "count_disclosures",
     "disclosures_of",
@@ -53,6 +71,7 @@ __all__ = [
     "gate_of",
     "judge",
     "planned_repeats",
+    "refuse_comparison",
 ]
 
 _EXPORTS = Exports(__name__, _MEMBERS)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from adomnia.curator import database as curator
-from adomnia.curator.releases.release import ReleasePlan
+from adomnia.curator.releases.release import Release, ReleasePlan
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import Policy
 from adomnia.privacy.loss import Amount
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from adomnia.audit.finding import Finding
     from adomnia.review.audit_report import AuditReport
     from adomnia.review.gate import ReleaseCheck
+    from adomnia.review.records_comparison import RecordsComparison
 
 __all__ = ["Database", "open_database"]
 
@@ -32,8 +33,9 @@ AskingAttack = Literal["reconstruct", "averaging", "tracker", "prior"]
 class Database(curator.PrivateDatabase):
     """Sensitive data behind its promise, with all that its curator may do with it.
 
-    Close it, or use it in a `with` statement. `audit`, `check_release`, `disclosures` and
-    `attack` look at exact data: what they return is for the curator, not for publication.
+    Close it, or use it in a `with` statement. `audit`, `check_release`, `compare_records`,
+    `disclosures` and `attack` look at exact data: what they return is for the curator, not for
+    publication.
 
     >>> from adomnia.testing import town
     >>> with town(rows=50, privacy="epsilon = 2").open() as database:
@@ -97,6 +99,23 @@ class Database(curator.PrivateDatabase):
         from adomnia.review.gate import check_release  # noqa: PLC0415 (slow to import)
 
         return check_release(self, planned)
+
+    def compare_records(self, release: Release) -> RecordsComparison:
+        """How far the made-up records of a release are from the data; exact, for the curator.
+
+        `release` comes from `release`. Returns the total variation of every column and pair, the
+        worst cells, and how strongly pairs go together, true and made up. Raises a QuestionError
+        where the release has no records.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     made = database.release(database.plan_release(marginals=["sex"], epsilon=1000))
+        ...     database.compare_records(made).columns[0].variation
+        0.0
+        """
+        from adomnia.review.records_comparison import compare_records  # noqa: PLC0415 (slow)
+
+        return compare_records(self, release)
 
     def disclosures(
         self,

@@ -7,7 +7,7 @@ himself calls it (`docs/audit.md` says what may be printed).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,10 +20,19 @@ from adomnia.engines.exact import ExactView, exact_view
 from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import QuestionError
 from adomnia.policy.axis_values import axis_values
+from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.ranges import from_domain, show
 
-__all__ = ["column_names", "exact_counts", "own_columns", "people_of", "release_count"]
+__all__ = [
+    "column_names",
+    "exact_counts",
+    "exact_numbers",
+    "exact_tables",
+    "own_columns",
+    "people_of",
+    "release_count",
+]
 
 Codes = NDArray[np.int64]
 
@@ -98,6 +107,29 @@ def exact_counts(database: PrivateDatabase, conditions: Sequence[str]) -> list[i
             raise QuestionError("an empty condition", "for example \"sex = 'F'\"")
     with _view(database) as view:
         return [int(view.groups((), _condition(database, one))[1].sum()) for one in conditions]
+
+
+def exact_numbers(
+    database: PrivateDatabase, column: str, where: Expr | None
+) -> tuple[Codes, Codes]:
+    """The numbers of a declared column in rising order, in steps of its domain, and how many rows
+    have each; for the curator."""
+    key = Column(column, from_domain(database.policy.attributes[column].domain))
+    with _view(database) as view:
+        (values,), counts = view.groups((key,), where)
+    known = np.array([value is not None for value in values], bool)
+    numbers = np.array([value for value in values if value is not None], np.int64)
+    order = np.argsort(numbers)
+    return numbers[order], counts[known][order]
+
+
+@contextmanager
+def exact_tables(
+    database: PrivateDatabase, reads: MarginalTables
+) -> Iterator[Callable[[Sequence[tuple[int, ...]]], dict[tuple[int, ...], Codes]]]:
+    """The tables that a release measures, as they are, all of one moment; for the curator."""
+    with _view(database) as view:
+        yield view.tables(reads)
 
 
 def _condition(database: PrivateDatabase, sql: str) -> Expr | None:

@@ -169,6 +169,6 @@ def _scale(planned: ReleasePlan, subset: tuple[int, ...]) -> float:
     deviation = planned.deviations.get(subset)
     if deviation is not None:
         return max(LEAST, deviation / math.sqrt(2))
-    loss = planned.spec.loss
+    loss = planned.spec.tables_loss
     epsilon = float(loss.epsilon) if loss.epsilon else math.sqrt(2 * float(loss.rho))
     return 2 * len(planned.workload.marginals) / epsilon

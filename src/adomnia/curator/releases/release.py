@@ -12,6 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.curator.exact_releases.repricing import moves
+from adomnia.curator.releases.band_search import (
+    RowsMissed,
+    find_bands,
+    levels_of,
+    refuse_search,
+    rehearse_search,
+)
+from adomnia.curator.releases.bands import BandRequest, Bands, even_bands, public_bands
 from adomnia.curator.releases.consistent import MOST_CELLS, Consistent, agreeing
 from adomnia.curator.releases.release_keys import TableLayout, table_layout
 from adomnia.curator.releases.release_mechanisms import (
@@ -22,6 +30,7 @@ from adomnia.curator.releases.release_mechanisms import (
     records_of,
 )
 from adomnia.curator.releases.structural_zeros import Zeros, in_table, structural_zeros
+from adomnia.curator.session import Session
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import QuestionError
@@ -55,6 +64,9 @@ ReleaseMethod = Literal["microdata", "consistent", FourierMethod]
 CONSISTENT: Final = "consistent"
 """The method that draws a whole table among all that agree with what is public."""
 
+SEARCHED: Final = Fraction(1, 10)
+"""The part of a release's loss that finds bands, where any are to be found."""
+
 Progress = Callable[[str, float], None]
 
 
@@ -68,6 +80,23 @@ class ReleaseSpec:
     method: ReleaseMethod = "microdata"
     unbiased: bool = False
     confidence: float = 0.95
+    bins: tuple[BandRequest, ...] = ()
+
+    @property
+    def searched(self) -> tuple[BandRequest, ...]:
+        """The columns whose bands are found in the data, and paid for."""
+        return tuple(one for one in self.bins if one.is_private)
+
+    @property
+    def tables_loss(self) -> Loss:
+        """What the tables cost: all of it, or what finding bands leaves."""
+        return _part(self.loss, 1 - SEARCHED) if self.searched else self.loss
+
+    @property
+    def level_loss(self) -> Loss:
+        """What each question costs that finds bands, an even part of their share."""
+        levels = sum(levels_of(one.many or 0) for one in self.searched)
+        return _part(self.loss, SEARCHED / levels)
 
 
 @dataclass(frozen=True)
@@ -90,17 +119,29 @@ class ReleasePlan:
     priors: int = 0
     among: Consistent | None = None
     zeros: Zeros = field(default_factory=dict)
+    bands: tuple[Bands, ...] = ()
+    missed: Mapping[str, RowsMissed] = field(default_factory=dict)
+    """By how many rows edges that are found miss their ranks, by their column."""
+
+    @property
+    def spent(self) -> Loss:
+        """What the tables cost, with what finds their bands."""
+        return self.spec.loss if self.spec.searched else events.loss(self.event)
 
     @property
     def workload(self) -> Workload:
         """The tables, by the places of their attributes."""
         return self.layout.workload
 
+    @property
+    def makes_records(self) -> bool:
+        """Whether its tables are counted from made-up records."""
+        return not self.spec.unbiased and not is_fourier(self.spec.method)
+
     def to_json(self) -> dict[str, Any]:
         """The plan as plain JSON values; errors are standard deviations of a cell."""
-        spent = events.loss(self.event)
         return {
-            "spent": {name: str(value) for name, value in spent.amounts.items()},
+            "spent": {name: str(value) for name, value in self.spent.amounts.items()},
             "method": self.spec.method,
             "mechanism": self.mechanism,
             "marginals": len(self.workload.marginals),
@@ -108,6 +149,23 @@ class ReleasePlan:
             "deviations": {named(self.workload, s): d for s, d in self.deviations.items()},
             "left_out": [vars(one) for one in self.layout.left_out],
             "impossible": [one.when for one in self.layout.impossible],
+            **({"bands": [self._bands_json(one) for one in self.bands]} if self.bands else {}),
+        }
+
+    def _bands_json(self, bands: Bands) -> dict[str, Any]:
+        """Bands with their edges, or that these will be found, and for how much."""
+        asked = next(one for one in self.spec.bins if one.column == bands.column)
+        if bands.found or not asked.is_private:
+            return bands.to_json()
+        levels = levels_of(asked.many or 0)
+        cost = _part(self.spec.level_loss, Fraction(levels))
+        return {
+            "column": bands.column,
+            "key": bands.name,
+            "bands": asked.many,
+            "begins": "will be found",
+            "rows_missed": vars(self.missed[bands.column]),
+            "spent": {name: str(value) for name, value in cost.amounts.items()},
         }
 
 
@@ -138,6 +196,8 @@ class Release:
     table: str = ""
     version: str | None = None
     """Which data it was, by the curator's word."""
+    misfits: Mapping[Subset, float] = field(default_factory=dict)
+    """How far each table is from its own noisy measurement, as root of the mean square."""
 
 
 def named(workload: Workload, subset: Subset) -> str:
@@ -149,7 +209,10 @@ def plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     """The plan of a release; reads no data and spends nothing."""
     planned = _plan_release(backend, spec)
     layout, priors = planned.layout, backend.public()[0]
-    return replace(planned, priors=priors, zeros=structural_zeros(layout.keys, layout.impossible))
+    zeros, missed = structural_zeros(layout.keys, layout.impossible), dict[str, RowsMissed]()
+    if spec.searched:
+        missed = rehearse_search(backend, spec.searched, spec.level_loss, spec.confidence)
+    return replace(planned, priors=priors, zeros=zeros, missed=missed)
 
 
 def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
@@ -159,11 +222,13 @@ def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
             f"--method {spec.method} does not keep cells empty that [[impossible]] names",
             "use the other method, microdata",
         )
-    layout = table_layout(backend, spec.ways, spec.marginals)
+    bands = tuple(_bands(backend, one) for one in spec.bins)
+    layout = table_layout(backend, spec.ways, spec.marginals, bands)
     workload = layout.workload
     if is_fourier(spec.method):
         kind = "gaussian" if spec.loss.rho else "laplace"
-        planned = ReleasePlan(spec, layout, _event(spec.loss), f"{kind} noise on parities")
+        event, name = _event(spec.tables_loss), f"{kind} noise on parities"
+        planned = ReleasePlan(spec, layout, event, name, bands=bands)
         _rehearse(backend, planned, spec.method)
         return planned
     if spec.method == CONSISTENT:
@@ -171,11 +236,11 @@ def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     if not _is_method(spec.method):
         hint = "one of " + ", ".join(get_args(ReleaseMethod))
         raise QuestionError(f"there is no method {spec.method[:40]!r}", hint)
-    plan = core.plan_marginals(workload, spec.loss, _neighbors(backend, layout))
+    plan = core.plan_marginals(workload, spec.tables_loss, _neighbors(backend, layout))
     if not spec.unbiased:
         core.refuse_records(plan)
     plan.margins(spec.confidence)  # kept by the plan: what it decides is known before it is paid
-    return ReleasePlan(spec, layout, plan.event, plan.name, plan.deviations, plan)
+    return ReleasePlan(spec, layout, plan.event, plan.name, plan.deviations, plan, bands=bands)
 
 
 def _one_of_all(backend: TableBackend, spec: ReleaseSpec, layout: TableLayout) -> ReleasePlan:
@@ -192,9 +257,22 @@ def _one_of_all(backend: TableBackend, spec: ReleaseSpec, layout: TableLayout) -
         )
     among = Consistent(backend, workload.names)
     name = f"a table drawn among the {len(among.tables):,} that agree with what is public"
-    event = events.Exponential(spec.loss.epsilon, Fraction(1))
+    event = events.Exponential(spec.tables_loss.epsilon, Fraction(1))
     free = not len(among.moves)
     return ReleasePlan(spec, layout, events.Free() if free else event, name, among=among)
+
+
+def _bands(backend: TableBackend, request: BandRequest) -> Bands:
+    """Public bands; or, in the place of those that will be found, as many."""
+    if not request.is_private:
+        return public_bands(backend.policy, request)
+    refuse_search(backend)
+    return even_bands(backend.policy, request)
+
+
+def _part(loss: Loss, share: Fraction) -> Loss:
+    """A part of an epsilon or of a rho."""
+    return Loss.concentrated(loss.rho * share) if loss.rho else Loss.pure(loss.epsilon * share)
 
 
 def _is_method(name: str) -> bool:
@@ -228,7 +306,13 @@ def _event(loss: Loss) -> events.Event:
 def publish(
     backend: TableBackend, planned: ReleasePlan, payer: Payer, progress: Progress | None = None
 ) -> Release:
-    """Pay, read the data once, add the noise, and fit what is published."""
+    """Pay, read the data once, add the noise, and fit what is published.
+
+    Bands are found first, where any are to be; what was found is known from then on, so that a
+    release that ends early goes on from there.
+    """
+    if planned.spec.searched:
+        planned = _with_bands(backend, planned, payer)
     version = backend.version()
     use = Use(
         statement=f"RELEASE {len(planned.workload.marginals)} marginals ({planned.spec.method})",
@@ -246,8 +330,19 @@ def publish(
     return Release(
         planned, values, made.tables, made.margins, made.microdata, paid.receipt,
         backend.policy.digest, left, (*made.notes, *_impossible_note(planned)),
-        backend.policy.table, backend.policy.version,
+        backend.policy.table, backend.policy.version, made.misfits,
     )  # fmt: skip
+
+
+def _with_bands(backend: TableBackend, planned: ReleasePlan, payer: Payer) -> ReleasePlan:
+    """The same plan of the bands that are found: as many, so that nothing else changes in it."""
+    spec = planned.spec
+    session = Session(backend, payer.analyst, payer.session, payer.budgets.session)
+    found = find_bands(session, spec.searched, spec.level_loss, planned.event)
+    bands = tuple(found.get(one.column, one) for one in planned.bands)
+    layout = table_layout(backend, spec.ways, spec.marginals, bands)
+    zeros = structural_zeros(layout.keys, layout.impossible)
+    return replace(planned, layout=layout, bands=bands, zeros=zeros)
 
 
 def _impossible_note(planned: ReleasePlan) -> tuple[str, ...]:
@@ -268,7 +363,7 @@ def _mechanism(
         moved = Fraction(planned.among.unit * backend.policy.neighbors.group)
         return DrawnTable(
             workload, planned.event, planned.among.reads, moved, spec.confidence, premises,
-            among=planned.among, epsilon=spec.loss.epsilon,
+            among=planned.among, epsilon=spec.tables_loss.epsilon,
         )  # fmt: skip
     common = (workload, planned.event, layout.reads, _moved(backend, layout))
     if is_fourier(spec.method):
@@ -296,7 +391,7 @@ def _promise(backend: TableBackend, planned: ReleasePlan) -> MarginalPromise:
     sensitive = _sensitive(backend, layout)
     if sensitive is not None:
         check_premises((RowsStay(),), Facts("", rows_stay=backend.policy.rows_stay))
-    return MarginalPromise(planned.spec.loss, _neighbors(backend, layout), sensitive)
+    return MarginalPromise(planned.spec.tables_loss, _neighbors(backend, layout), sensitive)
 
 
 def _neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from adomnia.curator.releases.bands import Bands
 from adomnia.curator.releases.presentation import MARKS, Imprint, Presentation
 from adomnia.curator.releases.release import Release, named
 from adomnia.errors import MachineryError, QuestionError
 from adomnia.marginals.core.microdata import SyntheticRecords
 from adomnia.marginals.workload import Subset
-from adomnia.privacy import events
 
 __all__ = ["write_folder"]
 
@@ -156,37 +156,59 @@ def _write_microdata(room: Path, release: Release, made: SyntheticRecords) -> No
     import pyarrow  # noqa: PLC0415 (slow to import)
     from pyarrow import parquet  # noqa: PLC0415
 
-    names = list(release.plan.workload.names)
-    kinds = [pyarrow.array(list(values)) for values in release.values]
-    schema = pyarrow.schema([(name, kind.type) for name, kind in zip(names, kinds, strict=True)])
+    columns = list(_record_columns(release))
+    schema = pyarrow.schema([(one.name, one.listed.type) for one in columns])
     with (
         (room / "microdata.csv").open("w", newline="", encoding="utf-8") as out,
-        parquet.ParquetWriter(room / "microdata.parquet", schema) as columns,
+        parquet.ParquetWriter(room / "microdata.parquet", schema) as file,
     ):
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(names)
+        writer.writerow(schema.names)
         for piece in made.pieces():
-            codes = piece.T.tolist()
-            texts = (
-                [values[code] for code in column]
-                for values, column in zip(release.values, codes, strict=True)
-            )
-            writer.writerows(zip(*texts, strict=True))
-            arrays = [
-                kind.take(code) for kind, code in zip(kinds, map(pyarrow.array, codes), strict=True)
-            ]
-            columns.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
+            arrays = [one.filled(piece[:, one.place]) for one in columns]
+            writer.writerows(zip(*(array.to_pylist() for array in arrays), strict=True))
+            file.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
+
+
+@dataclass(frozen=True)
+class _RecordColumn:
+    """A column of the records: the values of a key, or the numbers inside its bands."""
+
+    name: str
+    place: int
+    listed: Any
+    bands: Bands | None = None
+
+    def filled(self, codes: Any) -> Any:
+        """What records have there that have these values of the key."""
+        import pyarrow  # noqa: PLC0415 (slow to import)
+
+        if self.bands is None:
+            return self.listed.take(pyarrow.array(codes))
+        numbers = self.bands.drawn(codes)
+        return pyarrow.array(numbers.data, self.listed.type, mask=numbers.mask)
+
+
+def _record_columns(release: Release) -> Iterator[_RecordColumn]:
+    """Keys in their order, and beside that of bands the number itself."""
+    import pyarrow  # noqa: PLC0415 (slow to import)
+
+    bands = {one.name: one for one in release.plan.bands}
+    for place, key in enumerate(release.plan.layout.keys):
+        yield _RecordColumn(key.name, place, pyarrow.array(list(release.values[place])))
+        if key.name in bands:
+            one = bands[key.name]
+            yield _RecordColumn(one.column, place, pyarrow.array(one.sample), one)
 
 
 def _facts(told: _Publication) -> dict[str, Any]:
     release, plan = told.release, told.release.plan
-    spent = events.loss(plan.event)
     presentation = told.presentation
     return {
         **told.imprint.to_json(),
         "table": release.table,
         "version": release.version,
-        "spent": {name: str(value) for name, value in spent.amounts.items()},
+        "spent": {name: str(value) for name, value in plan.spent.amounts.items()},
         "remaining": {name: str(value) for name, value in release.remaining.items()},
         "method": plan.spec.method,
         "mechanism": plan.mechanism,
@@ -203,6 +225,7 @@ def _facts(told: _Publication) -> dict[str, Any]:
         ],
         "marginals": [_about(release, subset, stem) for subset, stem in _stems(release).items()],
         "left_out": [vars(one) for one in plan.layout.left_out],
+        "bands": [one.to_json() for one in plan.bands],
         "presentation": None if presentation is None else presentation.to_json(),
         "policy": release.policy,
         "receipt": release.receipt,
@@ -219,6 +242,7 @@ def _about(release: Release, subset: Subset, stem: str) -> dict[str, Any]:
         "cells": workload.cells(subset),
         "largest_margin": float(margins.max(initial=0)),
         "deviation": release.plan.deviations.get(subset),
+        "misfit": release.misfits.get(subset),
     }
 
 

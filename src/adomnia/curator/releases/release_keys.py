@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from adomnia.curator.releases.bands import Bands
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import QuestionError
 from adomnia.limits import MAX_AXIS_VALUES
@@ -90,21 +91,35 @@ class TableLayout:
 
 
 def table_layout(
-    backend: TableBackend, ways: int | None, marginals: tuple[tuple[str, ...], ...]
+    backend: TableBackend,
+    ways: int | None,
+    marginals: tuple[tuple[str, ...], ...],
+    bands: Sequence[Bands] = (),
 ) -> TableLayout:
     """All tables of one to `ways` keys, or those that are listed.
 
     Keys are those that the list names; where it names none, all attributes with few enough values.
+    A column with `bands` is its bands, by its own name and by theirs.
     """
     attributes, impossible = backend.policy.attributes, backend.policy.impossible
+    banded = {one.column: _band_key(backend, one) for one in bands}
     if not any(marginals):
-        left_out = _left_out(attributes)
+        left_out = _left_out({n: one for n, one in attributes.items() if n not in banded})
         without = {one.attribute for one in left_out}
-        keys = tuple(_attribute_key(one) for n, one in attributes.items() if n not in without)
+        keys = tuple(
+            banded.get(n) or _attribute_key(one)
+            for n, one in attributes.items()
+            if n not in without
+        )
         return TableLayout(_workload(keys, ways, []), keys, left_out, impossible)
-    names = _Names(backend)
+    names = _Names(backend, banded)
     tables = [[names.key(text) for text in part] for part in marginals]
     keys = names.in_order()
+    idle = next((one for one in banded.values() if one not in keys), None)
+    if idle is not None:
+        raise QuestionError(
+            f"no table has the key {idle.name[:60]!r}", "list one with it, or leave its bands out"
+        )
     listed = [[keys.index(names.keys[expr]) for expr in part] for part in tables]
     return TableLayout(_workload(keys, ways, listed), keys, (), impossible)
 
@@ -115,14 +130,17 @@ class _Names:
     The same expression is the same key, however it is written.
     """
 
-    def __init__(self, backend: TableBackend) -> None:
+    def __init__(self, backend: TableBackend, banded: Mapping[str, ReleaseKey]) -> None:
         self._attributes = backend.policy.attributes
+        self._banded = {**banded, **{key.name: key for key in banded.values()}}
         self._columns = tuple(backend.engine.columns())
         self.keys: dict[Expr, ReleaseKey] = {}
         self._aliases: dict[str, Expr] = {}
 
     def key(self, text: str) -> Expr:
         """What a text stands for: an attribute, an alias that was given before, an expression."""
+        if text in self._banded:
+            return self._kept(self._banded[text])
         if text in self._attributes:
             return self._kept(_attribute_key(self._attributes[text]))
         if text in self._aliases:
@@ -190,6 +208,21 @@ def _workload(
     if len(set(subsets)) < len(subsets) or any(len(set(s)) < len(s) for s in subsets):
         raise QuestionError("a marginal, or an attribute in one, is named twice", "name it once")
     return Workload(names, sizes, tuple(subsets))
+
+
+def _band_key(backend: TableBackend, bands: Bands) -> ReleaseKey:
+    """The key of a column's bands; what is NULL is a value of it where the column is nullable."""
+    from adomnia.queries.sql.fragments import bind_key  # noqa: PLC0415 (slow to import)
+
+    columns, attributes = tuple(backend.engine.columns()), backend.policy.attributes
+    if bands.name in columns:
+        raise QuestionError(
+            f"{bands.name[:60]!r}, the key of these bands, is a column",
+            "take the bands as a key of --marginals: CASE WHEN … END AS name",
+        )
+    domains = {name: one.domain for name, one in attributes.items()}
+    _, expr = bind_key(bands.sql, columns, domains)
+    return ReleaseKey(bands.name, expr, attributes[bands.column].nullable, bands.sql)
 
 
 def _attribute_key(attribute: Attribute) -> ReleaseKey:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -51,6 +51,8 @@ class ReleasedTables:
     notes: tuple[str, ...] = ()
     kept: tuple[Mapping[str, Any], ...] = ()
     """What later questions may be answered from."""
+    misfits: Mapping[Subset, float] = field(default_factory=dict)
+    """How far each table is from its own noisy measurement, as root of the mean square."""
 
     def to_json(self) -> dict[str, Any]:
         """What the ledger keeps: the tables from which later questions are answered."""
@@ -153,7 +155,8 @@ class CoreRelease(_Tables):
             return self._released(made.unbiased, margins, None, said)
         tables, records, agreed = self.agree(made)
         notes = (*agreed, *self._too_noisy(len(records)))
-        return self._released(tables, made.margins, records, notes)
+        released = self._released(tables, made.margins, records, notes)
+        return replace(released, misfits=_misfits(released.tables, made.unbiased))
 
     def _released(
         self,
@@ -231,6 +234,16 @@ class DrawnTable(_Tables):
         tables, margins = ({subset: self.among.laid_out(part)} for part in (table, off))
         kept = self._kept(tables, margins)
         return ReleasedTables(tables, margins, records_of(tables[subset]), notes, kept)
+
+
+def _misfits(
+    tables: Mapping[Subset, NDArray[Any]], unbiased: Mapping[Subset, NDArray[Any]]
+) -> dict[Subset, float]:
+    """How far fitted tables are from the unbiased ones; both are public, so this costs nothing."""
+    return {
+        subset: float(np.sqrt(np.mean((table - unbiased[subset]) ** 2))) if table.size else 0.0
+        for subset, table in tables.items()
+    }
 
 
 def records_of(table: NDArray[np.int64]) -> SyntheticRecords:

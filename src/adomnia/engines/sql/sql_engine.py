@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.engines.contingency import Axes, Contingency, tables_of
+from adomnia.engines.contingency import Axes, Contingency, ExactTables, sealed, tables_of
 from adomnia.engines.engine import Cells, Histogram, Keyed, Request
 from adomnia.engines.exact import ExactGroups
 from adomnia.engines.sql.components import components
@@ -90,7 +90,10 @@ class SqlEngine(ABC):
         self, table: Table, keys: tuple[Expr, ...], axes: Axes, where: Expr | None = None
     ) -> Contingency:
         """All marginals of the keys over their public values, sealed, from one pass."""
-        request = Request(table, where, keys, ())
+        return sealed(self._exact_tables(Request(table, where, keys, ()), axes))
+
+    def _exact_tables(self, request: Request, axes: Axes) -> ExactTables:
+        """The same unsealed, for the auditor's view."""
         return tables_of(*self._exact_groups(request), axes)
 
     def _exact_groups(self, request: Request) -> ExactGroups:

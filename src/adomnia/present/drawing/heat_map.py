@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
 from adomnia.formatting import one_line
@@ -20,10 +20,12 @@ def heat_map(
     sides: tuple[tuple[str, Sequence[str]], tuple[str, Sequence[str]]],
     cells: Sequence[Sequence[tuple[float, str]]],
     title: str,
+    show: Callable[[float], str] = "{:,.0f}".format,
 ) -> str:
     """A row for each value of the first side, a column for each of the second.
 
-    A side has its name and its values; a cell its number, and the words that are told of it.
+    A side has its name and its values; a cell its number, and the words that are told of it. The
+    legend writes the largest number as `show` does.
     """
     (down, rows), (across, columns) = sides
     left = EDGE + 12 + LETTER * max((min(len(name), LONGEST) for name in rows), default=1)
@@ -41,7 +43,7 @@ def heat_map(
                text_anchor="middle") for i in _spaced(len(columns), wide, _room(columns))),
         text(down, EDGE, 20, class_="title"),
         text(across, (left + WHOLE - EDGE) / 2, foot + 44, class_="title", text_anchor="middle"),
-        *_legend(left, foot + 66, most),
+        *_legend(left, foot + 66, show(most)),
         class_="framed plot", viewBox=f"0 0 {WHOLE} {foot + 92:g}",
     )  # fmt: skip
 
@@ -70,10 +72,10 @@ def _spaced(many: int, size: float, room: float) -> range:
     return range(0, many, max(1, -int(-room // max(size, 0.1))))
 
 
-def _legend(x: float, y: float, most: float) -> Iterator[str]:
+def _legend(x: float, y: float, most: str) -> Iterator[str]:
     """From none to the most, in five steps."""
     yield text("0", x, y + 13)
     for step in range(5):
         yield element("rect", class_="heat", x=x + 16 + 24 * step, y=y, width=24.0, height=16.0,
                       fill_opacity=_dark(step / 4))  # fmt: skip
-    yield text(f"{most:,.0f}", x + 16 + 24 * 5 + 8, y + 13)
+    yield text(most, x + 16 + 24 * 5 + 8, y + 13)

@@ -200,6 +200,22 @@ def test_what_cannot_be_audited_is_refused_kindly(database, released, tmp_path):
     assert "no file" in refused(tmp_path / "nowhere.csv")
 
 
+def test_it_can_be_watched_and_interrupted(database, released, tmp_path):
+    done: list[float] = []
+    attack_members(MicrodataCase(str(released), shadows=8), database, done.append)
+    assert len(done) == 16  # the release and the careless one
+    assert sum(done) == pytest.approx(1)
+
+    def press(_: float) -> None:
+        done.clear()
+        raise KeyboardInterrupt
+
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    with pytest.raises(KeyboardInterrupt):
+        attack_members(MicrodataCase(str(released), shadows=8), database, press)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before
+
+
 def test_a_changed_policy_still_audits_the_records(database, released, tmp_path):
     (released / "release.json").write_text('{"marginals": [], "attributes": 3}')
     alone, _ = attack_records(MicrodataCase(str(released)), database)

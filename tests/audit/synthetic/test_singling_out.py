@@ -51,6 +51,17 @@ def test_a_column_that_not_all_have_is_left_out():
     assert found.details["columns"] == ["age", "work"]
 
 
+def test_a_small_control_group_shows_a_part_and_says_so():
+    people = drawn(1)
+    found = singling_out(people, Population(people, drawn(2, 150)))
+    assert found.details["looked_at"] == 150
+    assert "seen in part" in found.claim
+    assert found.details["kinds"]["several conditions"]["people"]["value"] < 0.5
+    whole = singling_out(people, Population(people, drawn(2, 900)))
+    assert whole.details["looked_at"] == 600
+    assert "seen in part" not in whole.claim
+
+
 def test_one_column_and_no_control():
     """Everybody's own number: each condition isolates, and blind ones do so, too."""
     numbers = {"person": np.arange(100)}

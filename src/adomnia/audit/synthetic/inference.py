@@ -151,7 +151,8 @@ def _judge(
     hits = [right(nearest_guess(released, part, sides, coded), part) for part in groups]
     tries = [len(part) for part in groups]
     blind = right(common, groups[0])
-    told = {"people": rate_json(hits[0], tries[0]), "blind": rate_json(blind, tries[0])}
+    told: dict[str, Any] = {"known": [coded.names[column] for column in sides.known]}
+    told |= {"people": rate_json(hits[0], tries[0]), "blind": rate_json(blind, tries[0])}
     against = (blind, tries[0])
     if len(groups) > 1:
         against = (hits[1], tries[1])
@@ -180,13 +181,15 @@ def _finding(
     worst, success = worst_part(parts)
     part = parts[worst]
     against = CONTROL if controlled else BLIND
+    others = len(part["known"]) == len(coded.names) - 1
+    by = "the other columns" if others else ", ".join(part["known"])
     hit, base = part["people"], part["control" if controlled else "blind"]
     return Finding(
         attack="inference",
         claim=f"The nearest released record tells {worst!r} rightly of {hit['value']:.0%} of "
-        f"{hit['tries']:,} people of the data, known by the other columns; against {against} it "
-        f"is {base['value']:.0%}.",
-        affected="people of the data of whom somebody knows the other columns",
+        f"{hit['tries']:,} people of the data, known by {by}; against {against} it is "
+        f"{base['value']:.0%}.",
+        affected="people of the data of whom somebody knows this much",
         success=success,
         baseline=0.0,
         covered=False,

@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 Others = Literal["known", "drawn"]
 """Whether the attacker knows who else is in the data, or only from whom half of them are drawn."""
 
+FEWEST = 4
+"""So many are made whatever the time: half of them are learned from, half are judged."""
 NEAR = 3
 """Records that agree with a target but for fewer columns than this are counted, too."""
 
@@ -82,15 +84,17 @@ def make_shadows(
     chance: np.random.Generator,
     watch: Callable[[], bool],
 ) -> Shadows:
-    """So many releases; each target is in each by the toss of a coin. `watch` may end it.
+    """So many releases; each target is in each by the toss of a coin.
 
+    `watch` is called after each, and says whether there is time for more.
     Everybody else is in all of them, or a fresh half of them is. Where the generator promises for
     a row that is replaced, a target that is out has somebody else in its place.
     """
     rest = np.setdiff1d(np.arange(len(generator.rows)), targets)
     inside: list[NDArray[np.bool_]] = []
     seen: list[list[Floats]] = []
-    while len(inside) < shadows and (len(inside) < 4 or watch()):
+    left = True
+    while len(inside) < shadows and (left or len(inside) < FEWEST):
         tossed = chance.integers(0, 2, len(targets)).astype(bool)
         pool = chance.permutation(rest)
         stand_ins = pool[: len(targets)] if generator.replaces else pool[:0]
@@ -101,6 +105,7 @@ def make_shadows(
         made = generator.make(generator.rows[np.concatenate([base, targets[tossed], out])])
         inside.append(tossed)
         seen.append([_features(made, generator.rows[target]) for target in targets])
+        left = watch()
     return Shadows(np.array(inside), np.array(seen, np.float64))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.audit.finding import Finding, Rate
-from adomnia.audit.linkage.equivalence_classes import Columns, rows
+from adomnia.audit.linkage.equivalence_classes import Columns
 from adomnia.audit.synthetic.coded_files import CodedFiles, Population, code_files
 from adomnia.audit.synthetic.risk import CONFIDENCE, added_risk, rate_json, worst_part
 
@@ -83,7 +83,7 @@ def singling_out(
         return _unscored(sum(map(len, made.values())), coded)
     scored = _Scored(coded, truth.control is not None, chance)
     parts = {name: scored.judge(some) for name, some in made.items() if some}
-    return _finding(parts, coded, rows(released), time.monotonic() <= end, scored.controlled)
+    return _finding(parts, scored, time.monotonic() <= end)
 
 
 def _single(
@@ -137,10 +137,10 @@ class _Scored:
     def __init__(self, coded: CodedFiles, controlled: bool, chance: np.random.Generator) -> None:
         self.coded, self.controlled, self._chance = coded, controlled, chance
         data = coded.files[1]
-        many = min(len(part) for part in coded.files[1:])
-        self._data = data if many == len(data) else chance.permutation(data)[:many]
+        self.people = min(len(part) for part in coded.files[1:])
+        self._data = chance.permutation(data)[: self.people]
         if controlled:
-            self._control = chance.permutation(coded.files[2])[:many]
+            self._control = chance.permutation(coded.files[2])[: self.people]
 
     def judge(self, made: list[Predicate]) -> dict[str, Any]:
         """Success on the data, and what it is held against."""
@@ -186,17 +186,14 @@ def _unscored(many: int, coded: CodedFiles) -> Finding:
     )
 
 
-def _finding(
-    parts: dict[str, dict[str, Any]],
-    coded: CodedFiles,
-    records: int,
-    complete: bool,
-    controlled: bool,
-) -> Finding:
+def _finding(parts: dict[str, dict[str, Any]], scored: _Scored, complete: bool) -> Finding:
+    coded, controlled, people = scored.coded, scored.controlled, len(scored.coded.files[1])
     details: dict[str, Any] = {
         "kinds": parts,
         "columns": list(coded.names),
-        "records": records,
+        "records": len(coded.files[0]),
+        "people": people,
+        "looked_at": scored.people,
         "control": controlled,
         "against": IN_DATA if controlled else BLIND,
     }
@@ -212,6 +209,11 @@ def _finding(
             f"of the data in {hit['hits']:,} of {hit['tries']:,} tries ({hit['value']:.0%}); "
             f"against {details['against']} it is {base['value']:.0%}."
         )
+        if scored.people < people:
+            claim += (
+                f" Only {scored.people:,} of {people:,} people were looked at, as the control "
+                "group has no more: the risk is seen in part."
+            )
     return Finding(
         attack="singling-out",
         claim=claim,

@@ -17,6 +17,8 @@ from adomnia.errors import QuestionError
 from adomnia.policy.policy import read_policy
 from adomnia.present import terminal
 from adomnia.present.audit_page import write_audit
+from adomnia.present.findings import success_text
+from adomnia.present.records_plot import RECORDS, left_out_text
 from adomnia.review.audit import STEPS, AuditCase, examine
 from adomnia.review.audit_report import AuditReport
 
@@ -93,6 +95,10 @@ def _print(made: AuditReport, out: str, form: str) -> None:
     for one, colour in zip(made.findings, colours, strict=True):
         style = {"green": "green", "amber": "yellow", "red": "red"}[colour]
         screen.print(f"{colour:<6} {formatting.one_line(one.claim)}", style=style)
+        if one.attack in RECORDS:
+            screen.print(f"       {success_text(one)}")
+    for text in dict.fromkeys(filter(None, map(left_out_text, made.findings))):
+        screen.print(f"       {formatting.one_line(text)}")
     for name, reason in made.skipped:
         screen.print(f"       not looked at: {name} ({formatting.one_line(reason)})")
     if made.names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from pyarrow import parquet
 
 from adomnia.cli.demo.census import census_rows
 
+COIN = math.tanh(1 / 2)
+"""The largest advantage over a coin that epsilon 1 allows."""
 KEYS = ("--marginals", "sex,age / 10 AS decade", "--marginals", "sex")
 
 
@@ -33,7 +36,8 @@ def test_a_release_is_attacked_beside_a_careless_one(run, released):
     found = {one["attack"]: one for one in told["findings"]}
     assert "uniqueness" not in found  # made-up records have uniques, which are nobody's
     for name in ("singling-out", "inference", "membership"):
-        assert found[name]["success"]["low"] == 0.0
+        most = COIN if name == "membership" else 0.1  # the noise is the system's: room for luck
+        assert found[name]["success"]["low"] <= most
         assert {"value", "low", "high"} <= set(found[name]["details"]["careless"])
     member = found["membership"]["details"]
     assert member["verdict"] == "not refuted"

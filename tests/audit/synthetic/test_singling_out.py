@@ -51,6 +51,15 @@ def test_a_column_that_not_all_have_is_left_out():
     assert found.details["columns"] == ["age", "work"]
 
 
+def test_two_lucky_ends_of_a_line_are_not_the_finding():
+    """Two predicates of one condition are right about people of the data, and both by luck."""
+    people, made = drawn(1), drawn(100)
+    people["age"][:2], made["age"][:2] = [-5, 95], [-5, 95]
+    found = singling_out(made, Population(people, drawn(2)))
+    assert found.details["kinds"]["one condition"]["people"]["value"] > 0.5
+    assert "by several conditions" in found.claim
+
+
 def test_a_small_control_group_shows_a_part_and_says_so():
     people = drawn(1)
     found = singling_out(people, Population(people, drawn(2, 150)))

@@ -30,6 +30,8 @@ PAPER = (
 REMEDY = "release made-up records with noise from a budget, or fewer and coarser columns"
 TRIES = 20
 """So many predicates are looked at for each that is wanted."""
+ENOUGH = 20
+"""A kind with fewer predicates says little: where there is another, that one counts."""
 IN_DATA = "people who were not in the data"
 BLIND = "words drawn without the release"
 
@@ -201,7 +203,8 @@ def _finding(parts: dict[str, dict[str, Any]], scored: _Scored, complete: bool) 
         success = Rate(0.0, 0.0, 0.0, CONFIDENCE)
         claim = "No description fits exactly one released record: nobody is singled out this way."
     else:
-        worst, success = worst_part(parts)
+        many = {name: part for name, part in parts.items() if part["people"]["tries"] >= ENOUGH}
+        worst, success = worst_part(many or parts)
         part = parts[worst]
         hit, base = part["people"], part["control" if controlled else "blind"]
         claim = (

@@ -57,6 +57,9 @@ from adomnia.audit.reconstruction.published_statistics import (
     marginal,
 )
 from adomnia.audit.reconstruction.subset_sums import subset_sums
+from adomnia.audit.synthetic.coded_files import Population
+from adomnia.audit.synthetic.inference import attribute_inference
+from adomnia.audit.synthetic.singling_out import singling_out
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST = 300.0
@@ -64,6 +67,7 @@ LIMIT = 240.0
 CONFIDENCE = 0.99
 EPSILONS = ("2", "1", "0.5", "0.1", "0.01")
 WIDE = ("age", "education", "occupation", "relationship", "sex", "native_country")
+SECRET = "occupation"
 NARROW = ("education", "relationship", "sex")
 LEFT_OUT = (
     "dp_auditorium is left out: it took 381 s and 2.3 GB to install in an earlier trial.",
@@ -316,7 +320,8 @@ def measures(table: pa.Table, quasi: Sequence[str], sensitive: str, ordered: boo
 
 
 def linkage(run: Run) -> Iterator[Line]:
-    """A file released as it is, and one that nobody is in, against Anonymeter."""
+    """A file released as it is, and one that nobody is in, against Anonymeter: describing one
+    person, guessing a secret, linking."""
     name, table = run.data.adult()
     chance = np.random.default_rng(1)
     half = table.num_rows // 2
@@ -328,8 +333,13 @@ def linkage(run: Run) -> Iterator[Line]:
         what = f"{name}, {half:,} rows, {kind}"
         truth = targets if released is original else np.full(targets.size, -1)
         known = original.take(targets)
-        single = partial(singling_out, released, original, control)
-        mine = [run.line("singling out", what, single)]
+        people = Population(original, control)
+        single = partial(singling_out, released, people, 2 * targets.size)
+        guess = partial(attribute_inference, released, people, [SECRET], attacks=targets.size)
+        mine = [
+            run.line("singling out", what, partial(added, single, "several conditions")),
+            run.line("inference", what, partial(added, guess, SECRET)),
+        ]
         for how, link in (("exactly", link_exactly), ("probably", link_probably)):
             attack = partial(linked, link, released, known, truth)
             mine.append(run.line(f"linkage, {how}", what, attack))
@@ -338,19 +348,23 @@ def linkage(run: Run) -> Iterator[Line]:
             part.append_column("part", pa.array([label] * half)) for label, part in parts.items()
         ]))  # fmt: skip
         asked = file, "--quasi", *WIDE, "--attacks", str(targets.size), "--repeat", str(run.repeat)
-        theirs = peer_lines("anonymeter", what, ["singling out", "linkage"], *asked)
+        names = ["singling out", "inference", "linkage"]
+        theirs = peer_lines("anonymeter", what, names, *asked, "--secret", SECRET)
         yield from sorted([*mine, *theirs], key=lambda line: line.attack[:7])
 
 
-def singling_out(released: pa.Table, original: pa.Table, control: pa.Table) -> Outcome:
-    """How many rows that are alone in the release are alone among the people, and elsewhere."""
-    alone = anonymity(released, WIDE).uniques
-    hit, by_chance = (
-        link_exactly(released, people, WIDE).details["linked"] / max(alone, 1)
-        for people in (original, control)
-    )
-    risk = (hit - by_chance) / (1 - by_chance) if by_chance < 1 else 0.0
-    return {"succeeded": hit, "against control": by_chance, "risk": risk}
+def added(attack: Callable[[], Finding], part: str) -> Outcome:
+    """Success on people of the data, on others, and the risk with its interval."""
+    found = attack()
+    told = (found.details.get("kinds") or found.details["secrets"])[part]
+    risk = told["risk"]
+    return {
+        "succeeded": told["people"]["value"],
+        "against control": told["control"]["value"],
+        "risk": risk["value"],
+        "from": risk["low"],
+        "to": risk["high"],
+    }
 
 
 def linked(

@@ -27,6 +27,12 @@ SEEDED = {
         "audit/reconstruction/decoding.py",
         "audit/reconstruction/hadamard.py",
         "audit/reconstruction/subset_sums.py",
+        "audit/synthetic/careless.py",
+        "audit/synthetic/inference.py",
+        "audit/synthetic/membership.py",
+        "audit/synthetic/shadows.py",
+        "audit/synthetic/singling_out.py",
+        "review/microdata_steps.py",
         "priors/solver/tables/sampling.py",
     ),
     "mechanisms that are broken on purpose, for the audit to find": (

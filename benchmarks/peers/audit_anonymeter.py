@@ -10,21 +10,27 @@ from importlib.metadata import version
 
 import numpy as np
 import pandas as pd
-from anonymeter.evaluators import LinkabilityEvaluator, SinglingOutEvaluator
+from anonymeter.evaluators import (
+    InferenceEvaluator,
+    LinkabilityEvaluator,
+    SinglingOutEvaluator,
+)
 from audit_report import Outcome, report
 
 
-def shown(evaluator: SinglingOutEvaluator | LinkabilityEvaluator) -> Outcome:
+def shown(evaluator: SinglingOutEvaluator | InferenceEvaluator | LinkabilityEvaluator) -> Outcome:
     """Its risk is the rate of success beyond that against the control rows."""
     found = evaluator.results()
     rates = {"succeeded": found.attack_rate.value, "against control": found.control_rate.value}
-    return rates | {"risk": found.risk().value}
+    risk = found.risk()
+    return rates | {"risk": risk.value, "from": risk.ci[0], "to": risk.ci[1]}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file")
     parser.add_argument("--quasi", nargs="+", required=True)
+    parser.add_argument("--secret", required=True)
     parser.add_argument("--attacks", type=int, default=500)
     parser.add_argument("--repeat", type=int, default=1)
     asked = parser.parse_args()
@@ -42,13 +48,21 @@ def main() -> None:
         )
         return shown(evaluator.evaluate())
 
+    def inference(attacks: int = asked.attacks) -> Outcome:
+        np.random.seed(1)
+        known = [name for name in asked.quasi if name != asked.secret]
+        evaluator = InferenceEvaluator(
+            original, released, known, asked.secret, n_attacks=attacks, control=control
+        )
+        return shown(evaluator.evaluate(n_jobs=-1))
+
     def linkage(attacks: int = asked.attacks) -> Outcome:
         np.random.seed(1)  # its targets are drawn by pandas, from this generator
         evaluator = LinkabilityEvaluator(original, released, known, attacks, control=control)
         return shown(evaluator.evaluate(n_jobs=-1))
 
     linkage(5)  # its search is compiled by this
-    attacks = {"singling out": singling_out, "linkage": linkage}
+    attacks = {"singling out": singling_out, "inference": inference, "linkage": linkage}
     report(f"Anonymeter {version('anonymeter')}", attacks, asked.repeat)
 
 

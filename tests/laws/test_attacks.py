@@ -21,11 +21,14 @@ from adomnia.audit import (
     Decoding,
     ExactReleases,
     Finding,
+    Inference,
     Intersection,
     LinearAnswers,
     Linkage,
+    Membership,
     Microdata,
     NetworkAttack,
+    Population,
     PriorLeak,
     PublishedFile,
     PublishedNetwork,
@@ -34,6 +37,8 @@ from adomnia.audit import (
     Ratings,
     RatingsAttack,
     Reconstruct,
+    RecordGenerator,
+    SinglingOut,
     SumOracle,
     Tracker,
     TwoFiles,
@@ -44,6 +49,7 @@ from adomnia.audit import (
 )
 from adomnia.audit.registry import OWN
 from adomnia.errors import BudgetError, NotAllowedError
+from adomnia.marginals.core.microdata import SyntheticRecords
 from adomnia.priors.solver.system import System
 from tests.laws.attack_laws import (
     LAWS,
@@ -206,6 +212,37 @@ def network(private: bool) -> Example[PublishedNetwork]:
     return Example(PublishedNetwork(AdjacencyLists.of(edges, 500), others if private else None))
 
 
+# Made-up records
+
+
+def surveyed(seed: int) -> dict[str, np.ndarray]:
+    """People drawn alike; who stands alone, stands alone by chance."""
+    chance = np.random.default_rng(seed)
+    return {
+        "born": chance.integers(1930, 2010, 400),
+        "zip": np.array([f"z{code}" for code in chance.integers(0, 60, 400)]),
+        "ill": np.array([f"i{code}" for code in chance.integers(0, 6, 400)]),
+    }
+
+
+def records(private: bool) -> Example[Any]:
+    """The people themselves, or others."""
+    people = surveyed(51)
+    return Example(surveyed(53) if private else people, Population(people, surveyed(52)))
+
+
+def generator(private: bool) -> Example[RecordGenerator]:
+    """What copies its rows, or does not look at them."""
+    people = np.random.default_rng(54).integers(0, 12, (200, 3))
+    always = np.random.default_rng(55).integers(0, 12, (200, 3))
+
+    def make(rows: np.ndarray) -> SyntheticRecords:
+        made = always if private else rows
+        return SyntheticRecords(made, np.ones(len(made), np.int64))
+
+    return Example(RecordGenerator(make, people, (12, 12, 12), epsilon=1.0))
+
+
 CASES = {
     "reconstruct": Case(
         Reconstruct(questions=8 * PEOPLE, seed=1),
@@ -237,6 +274,13 @@ CASES = {
         RatingsAttack(facts=8, wrong=2, seed=1),
         lambda: rating_file(False),
         lambda: rating_file(True),
+    ),
+    "singling-out": Case(SinglingOut(attacks=200), lambda: records(False), lambda: records(True)),
+    "inference": Case(
+        Inference(("ill",), attacks=200), lambda: records(False), lambda: records(True)
+    ),
+    "membership": Case(
+        Membership(shadows=24, targets=8), lambda: generator(False), lambda: generator(True)
     ),
     "network": Case(
         NetworkAttack(targets=20, trials=10, seed=1), lambda: network(False), lambda: network(True)

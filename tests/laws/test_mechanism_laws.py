@@ -13,7 +13,7 @@ import pytest
 
 import adomnia
 from adomnia.curator.planning.plan import LossRequest, make_plan
-from adomnia.curator.releases.release import ReleaseSpec, _mechanism, plan_release
+from adomnia.curator.releases.release import ReleaseSpec, plan_release, release_mechanism
 from adomnia.mechanisms.choices.choice_mechanisms import AboveBar, AuctionPrice, LargestCount
 from adomnia.mechanisms.mechanism import Mechanism
 from adomnia.privacy.loss import Loss
@@ -73,7 +73,7 @@ def planned(database: adomnia.Database) -> Iterator[Mechanism[Any]]:
     yield AuctionPrice(counts, Fraction(1), 1, prices=(3, 5))
     for method in ("microdata", "fourier"):
         order = ReleaseSpec(Loss.pure(Fraction(1)), marginals=(("sex",),), method=method)
-        yield _mechanism(database._backend, plan_release(database._backend, order), None)
+        yield release_mechanism(database._backend, plan_release(database._backend, order))
 
 
 def test_every_mechanism_keeps_the_protocol(database: adomnia.Database) -> None:

@@ -69,6 +69,12 @@ if TYPE_CHECKING:
     from adomnia.audit.reconstruction.table_files import PublishedTables
     from adomnia.audit.reconstruction.tracker import differencing, tracker
     from adomnia.audit.registry import attack_named, attack_names
+    from adomnia.audit.synthetic.attacks import Inference, Membership, SinglingOut
+    from adomnia.audit.synthetic.coded_files import Population
+    from adomnia.audit.synthetic.inference import attribute_inference
+    from adomnia.audit.synthetic.membership import membership
+    from adomnia.audit.synthetic.shadows import RecordGenerator
+    from adomnia.audit.synthetic.singling_out import singling_out
 
 _MEMBERS = {
     "attack": "Attack CheckedOptions Option option options_of",
@@ -109,6 +115,12 @@ _MEMBERS = {
     "reconstruction.table_files": "PublishedTables",
     "reconstruction.tracker": "differencing tracker",
     "registry": "attack_named attack_names",
+    "synthetic.attacks": "Inference Membership SinglingOut",
+    "synthetic.coded_files": "Population",
+    "synthetic.inference": "attribute_inference",
+    "synthetic.membership": "membership",
+    "synthetic.shadows": "RecordGenerator",
+    "synthetic.singling_out": "singling_out",
 }
 """What each module of the room gives to everybody."""
 
@@ -137,6 +149,7 @@ __all__ = [
     "Finding",
     "Groups",
     "Hunt",
+    "Inference",
     "InfluenceReport",
     "Intersection",
     "LinearAnswers",
@@ -144,11 +157,13 @@ __all__ = [
     "Linkage",
     "Mean",
     "Median",
+    "Membership",
     "Microdata",
     "NetworkAttack",
     "NoisyMarginal",
     "Option",
     "PlantedAccounts",
+    "Population",
     "PriorLeak",
     "PublishedFile",
     "PublishedNetwork",
@@ -157,7 +172,9 @@ __all__ = [
     "Ratings",
     "RatingsAttack",
     "Reconstruct",
+    "RecordGenerator",
     "Shared",
+    "SinglingOut",
     "SumOracle",
     "System",
     "Tracker",
@@ -168,6 +185,7 @@ __all__ = [
     "anonymity",
     "attack_named",
     "attack_names",
+    "attribute_inference",
     "averaging",
     "best_guess",
     "broken_mechanism",
@@ -188,6 +206,7 @@ __all__ = [
     "intersection",
     "link_exactly",
     "link_probably",
+    "membership",
     "microdata",
     "odds_factor",
     "option",
@@ -200,6 +219,7 @@ __all__ = [
     "repeats_needed",
     "scoreboard",
     "scoreboard_curve",
+    "singling_out",
     "subset_sums",
     "subset_sums_curve",
     "target_named",

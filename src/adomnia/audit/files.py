@@ -16,7 +16,7 @@ from adomnia.errors import QuestionError
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["CodedColumns", "read_coded", "read_columns", "read_edges"]
+__all__ = ["CodedColumns", "read_coded", "read_columns", "read_edges", "single_file"]
 
 Codes = NDArray[np.int64]
 MAX_DISTINCT = 10_000
@@ -80,6 +80,13 @@ def _read(path: Path) -> pyarrow.Table:
         raise QuestionError(f"the file {str(path)!r} is of no known kind", HINT)
     options = csv.ParseOptions(delimiter="\t" if name.endswith(".tsv") else ",")
     return csv.read_csv(path, parse_options=options)
+
+
+def single_file(files: Sequence[str]) -> str:
+    """The only one of the files; a QuestionError where there are more, or none."""
+    if len(files) != 1:
+        raise QuestionError("this attack takes one file", "give one")
+    return files[0]
 
 
 def read_coded(file: str | Path, names: Sequence[str]) -> CodedColumns:

@@ -28,6 +28,9 @@ OWN: Mapping[str, str] = {
     "linkage": "adomnia.audit.linkage.attacks:Linkage",
     "intersection": "adomnia.audit.linkage.attacks:Intersection",
     "ratings": "adomnia.audit.linkage.attacks:RatingsAttack",
+    "singling-out": "adomnia.audit.synthetic.attacks:SinglingOut",
+    "inference": "adomnia.audit.synthetic.attacks:Inference",
+    "membership": "adomnia.audit.synthetic.attacks:Membership",
     "network": "adomnia.audit.networks.attacks:NetworkAttack",
     "prior": "adomnia.audit.exact_releases.attacks:PriorLeak",
 }

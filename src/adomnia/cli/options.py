@@ -20,10 +20,12 @@ __all__ = [
     "losses",
     "names",
     "numbers",
+    "original",
     "policy",
     "policy_unused",
     "quasi",
     "seed",
+    "shadows",
     "trials",
 ]
 
@@ -88,6 +90,10 @@ limit = click.option(
     "--time-limit", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True,
     metavar="T", help="In seconds.",
 )  # fmt: skip
+shadows = click.option(
+    "--shadows", type=click.IntRange(8, 10_000), default=64, show_default=True, metavar="N",
+    help="Releases made again, with and without some people.",
+)  # fmt: skip
 quasi = click.option(
     "--quasi", required=True, metavar="A,B", help="Columns that somebody may know of a person."
 )
@@ -99,6 +105,17 @@ def trials(many: int) -> Callable[[Verb], Verb]:
         "--trials", type=click.IntRange(1), default=many, show_default=True, metavar="N",
         help="How often it is tried.",
     )  # fmt: skip
+
+
+def original(verb: Verb) -> Verb:
+    """`--data FILE` and `--control FILE`: whom a released file was made from, and others."""
+    data = click.option(
+        "--data", required=True, metavar="FILE", help="The rows it was made from; they only score."
+    )
+    control = click.option(
+        "--control", metavar="FILE", help="Rows of people who were not among them."
+    )
+    return data(control(verb))
 
 
 # Values

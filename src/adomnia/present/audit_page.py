@@ -14,6 +14,7 @@ from adomnia.curator.releases.release_folder import refuse_taken
 from adomnia.errors import MachineryError
 from adomnia.present.findings import view
 from adomnia.present.promise import promise_text
+from adomnia.present.records_plot import records_chart
 from adomnia.present.templating import render
 from adomnia.review.audit_report import COLOURS, AuditReport
 
@@ -66,6 +67,7 @@ def audit_page(report: AuditReport) -> str:
         "named": {one.anchor: list(_named(one.finding)) for one in views} if report.names else {},
         "skipped": report.skipped,
         "audit": report.policy.audit,
+        "records": records_chart(report.findings),
     }
     return render("audit.html", facts)
 

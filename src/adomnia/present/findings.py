@@ -12,6 +12,7 @@ from adomnia.present.disclosure_plot import disclosure_plot
 from adomnia.present.drawing.bars import Bar, bar_chart
 from adomnia.present.drawing.gauges import share_gauge
 from adomnia.present.drawing.plot import Plot, Series, draw
+from adomnia.present.records_plot import RECORDS, records_picture, records_text
 
 if TYPE_CHECKING:
     from adomnia.audit.finding import Finding
@@ -28,6 +29,9 @@ TITLES = {
     "reconstruct": "Rebuilding secrets from many answers",
     "averaging": "Asking the same question again",
     "uniqueness": "People who are alone in a file",
+    "singling-out": "Describing one person by one record",
+    "inference": "Guessing secrets by the nearest record",
+    "membership": "Telling who was in the data",
 }
 LABELS = {"green": "green: fine", "amber": "amber: look at it", "red": "red: act"}
 
@@ -82,6 +86,8 @@ def success_text(finding: Finding) -> str:
         return f"epsilon {success.low:.3g} or more was seen; {base:g} is claimed"
     if finding.attack == "questionnaire":
         return f"{success.value:.0%} of the questions raise a doubt"
+    if finding.attack in RECORDS and finding.details.get("scored") is not False:
+        return records_text(finding)
     if finding.details.get("scored") is False:
         return f"not scored: the truth was not given; {against(finding)}: {share(base)}"
     width = ""
@@ -99,7 +105,7 @@ Picture = tuple[str, str]
 def plot(finding: Finding) -> Picture:
     """The picture of a finding; empty where there is nothing to draw."""
     drawn = _DRAWN.get(finding.attack)
-    if drawn is not None:
+    if drawn is not None and finding.details.get("scored") is not False:
         return drawn(finding)
     success = finding.success
     if not 0 <= success.value <= 1:
@@ -180,6 +186,9 @@ _DRAWN: dict[str, Callable[[Finding], Picture]] = {
     "questionnaire": _nothing,
     "reconstruct": _reconstruct,
     "uniqueness": _uniqueness,
+    "singling-out": records_picture,
+    "inference": records_picture,
+    "membership": records_picture,
 }
 
 

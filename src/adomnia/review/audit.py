@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import AdomniaError
@@ -26,26 +27,45 @@ def examine(
 ) -> AuditReport:
     """Run every step; a step that cannot be made is listed with the reason.
 
-    `progress` is called with 1 after each of the `STEPS`. A QuestionError comes out only of a
-    step that the curator asked for himself, by saying what is public or giving a file.
+    `progress` is called with what was done of the `STEPS`, together 1 for each. A QuestionError
+    comes out only of a step that the curator asked for himself, by saying what is public or giving
+    a file.
     """
     findings: list[Finding] = []
     skipped: list[tuple[str, str]] = []
     with rehearsal(policy, source) as database:
         spent, released = database.budget()["data"]["spent"], release_count(database)
         for name, step in STEPS:
+            part = _StepProgress(progress)
             try:
-                findings += step(case, database)
+                findings += step(replace(case, advance=part.advance), database)
             except Skip as error:
                 skipped.append((name, str(error)))
             except AdomniaError as error:
                 if _asked_for(case, name):
                     raise  # the curator asked for this one, and said something wrong
                 skipped.append((name, f"{error.message}. {error.hint}".strip()))
-            if progress is not None:
-                progress(1)
+            part.end()
         audited = database.policy
     return AuditReport(audited, tuple(findings), tuple(skipped), case.names, spent, released)
+
+
+class _StepProgress:
+    """One step of a progress that may be told in parts: together they are 1."""
+
+    def __init__(self, progress: Callable[[float], None] | None) -> None:
+        self._progress, self._left = progress, 1.0
+
+    def advance(self, share: float) -> None:
+        """So much more of the step is done."""
+        some = min(share, self._left)
+        self._left -= some
+        if self._progress is not None:
+            self._progress(some)
+
+    def end(self) -> None:
+        """The step is done."""
+        self.advance(self._left)
 
 
 def _asked_for(case: AuditCase, step: str) -> bool:

@@ -33,7 +33,8 @@ def judge(finding: Finding, audit: Audit) -> Colour:
     amber, and more than the policy allows are red. Everything else is judged by how far the
     attacker gets above somebody who saw nothing; where that may be luck, because the interval
     reaches down to knowing nothing, it is one colour milder. What was not scored is amber, and so
-    is a file in which anybody is alone.
+    is a file in which anybody is alone, and what was attacked without a control group. Whether
+    people are found to be in the data is judged like that, too, and not by the promise alone.
 
     >>> from adomnia.audit import Finding, Rate
     >>> from adomnia.policy.policy import Audit
@@ -43,14 +44,16 @@ def judge(finding: Finding, audit: Audit) -> Colour:
     'red'
     """
     verdict = finding.details.get("verdict")
-    if verdict in _VERDICTS:
+    if verdict in _VERDICTS and finding.attack != "membership":
         return _VERDICTS[verdict]
     if finding.attack == "disclosure":
         return _counted(finding.success.value, audit.disclosures)
     if finding.attack == "given away":
         return _counted(finding.success.value, 0)
-    if finding.details.get("scored") is False:
+    if finding.details.get("scored") is False or finding.details.get("control") is False:
         return "amber"
+    if verdict == "violated":
+        return "red"
     above = finding.success.value - finding.baseline
     place = int(above > audit.amber) + int(above > audit.red)
     doubtful = finding.success.low <= finding.baseline

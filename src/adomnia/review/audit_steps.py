@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adomnia.audit.files import read_columns
 from adomnia.curator.database import PrivateDatabase
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import Policy
@@ -16,6 +15,8 @@ from adomnia.privacy.loss import written
 from adomnia.review.attacks import PEOPLE, Sums, attack_averaging, attack_made_up, attack_prior
 from adomnia.review.disclosures import Roles, disclosures_of, relation, terms_of
 from adomnia.review.exact_columns import release_count
+from adomnia.review.microdata_steps import MicrodataCase, attack_members, attack_records
+from adomnia.review.released_microdata import read_microdata
 from adomnia.schema.domain import Categories, Grid
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ SAMPLES = 50_000
 class AuditCase:
     """What the curator wants to know: attributes and their roles, and a file to be published.
 
-    With `names` findings also say who and what exactly. `time_limit` is that of each attack.
+    With `names` findings also say who and what exactly. `time_limit` is that of each attack. The
+    file is held against a `control` group, and against so many `shadows`: releases made again, of
+    which `advance` is told.
     """
 
     public: tuple[str, ...] = ()
@@ -42,6 +45,9 @@ class AuditCase:
     names: bool = False
     seed: int = 0
     time_limit: float = 30.0
+    control: str | None = None
+    shadows: int = 64
+    advance: Callable[[float], None] | None = None
 
 
 class Skip(Exception):
@@ -205,24 +211,38 @@ def _repeated(case: AuditCase, database: PrivateDatabase) -> Iterator[Finding]:
     )
 
 
-def _alone(case: AuditCase, database: PrivateDatabase) -> Iterator[Finding]:
+def _recorded(case: AuditCase, database: PrivateDatabase) -> Iterator[Finding]:
+    """Who is alone in a file of records, unless these are known to be made up; then attacks."""
     from adomnia.audit.linkage.attacks import Uniqueness  # noqa: PLC0415 (slow to import)
 
+    attacked = _microdata(case, database)
+    released = read_microdata(attacked.place)
+    there, sensitive = released.records.column_names, attacked.sensitive
+    if released.facts is None:
+        public = [name for name in attacked.public if name in there]
+        known = public or [name for name in there if name != sensitive]
+        kept = sensitive if sensitive in there else None
+        yield Uniqueness(tuple(known), kept, case.names, case.time_limit).run(released.records)
+    yield from attack_records(attacked, database)
+
+
+def _members(case: AuditCase, database: PrivateDatabase) -> Iterator[Finding]:
+    yield attack_members(_microdata(case, database), database, case.advance)
+
+
+def _microdata(case: AuditCase, database: PrivateDatabase) -> MicrodataCase:
     if case.microdata is None:
         raise Skip("give a file of records that is, or will be, published: --microdata FILE")
     audit = database.policy.audit
-    public, sensitive = case.public or audit.public, case.sensitive or audit.sensitive
-    data = read_columns(case.microdata)
-    if not data.num_rows:
-        raise QuestionError("the microdata file has no rows", "give a file with records")
-    there = data.column_names
-    missing = [name for name in public if name not in there]
-    if missing:
-        hint = "it has: " + ", ".join(there[:30])
-        raise QuestionError(f"the microdata file has no column {missing[0]!r}", hint)
-    known = public or [name for name in there if name != sensitive]
-    kept = sensitive if sensitive in there else None
-    yield Uniqueness(tuple(known), kept, case.names, case.time_limit).run(data)
+    return MicrodataCase(
+        case.microdata,
+        case.control,
+        tuple(case.public or audit.public),
+        case.sensitive or audit.sensitive,
+        case.shadows,
+        case.seed,
+        case.time_limit,
+    )
 
 
 Step = Callable[[AuditCase, PrivateDatabase], Iterator["Finding"]]
@@ -233,7 +253,8 @@ STEPS: tuple[tuple[str, Step], ...] = (
     ("disclosures", _disclosed),
     ("reconstruction", _rebuilt),
     ("averaging", _repeated),
-    ("the microdata file", _alone),
+    ("the microdata file", _recorded),
+    ("membership", _members),
 )
 
 

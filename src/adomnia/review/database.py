@@ -54,6 +54,8 @@ class Database(curator.PrivateDatabase):
         public: Sequence[str] = (),
         sensitive: str | None = None,
         microdata: str | Path | None = None,
+        control: str | Path | None = None,
+        shadows: int = 64,
         names: bool = False,
         seed: int = 0,
         time_limit: float = 30.0,
@@ -63,12 +65,15 @@ class Database(curator.PrivateDatabase):
 
         `public` are attributes that somebody may know of a person, `sensitive` the one that should
         not be learned; both as in [audit] of the policy unless given. `microdata` is a file of
-        records that is, or will be, public. With `names` findings also say who and what exactly.
-        `time_limit` is that of each attack, in seconds; `progress` is called with 1 after each.
+        records that is, or will be, public, or the folder of a release; `control` a file of people
+        who were not in the data, and `shadows` how many releases are made again to tell who was.
+        With `names` findings also say who and what exactly.
+        `time_limit` is that of each attack, in seconds; `progress` is called with what was done of
+        them, together 1 for each.
 
         Returns the findings with their colours and the verdict; what could not be looked at is
-        listed with the reason. Raises a QuestionError where `public`, `sensitive` or `microdata`
-        are wrong.
+        listed with the reason. Raises a QuestionError where `public`, `sensitive`, `microdata`
+        or `control` are wrong.
 
         >>> from adomnia.testing import town
         >>> with town(rows=50, privacy="epsilon = 0.5").open() as database:
@@ -78,8 +83,8 @@ class Database(curator.PrivateDatabase):
         """
         from adomnia.review.audit import AuditCase, examine  # noqa: PLC0415 (slow to import)
 
-        file = None if microdata is None else str(microdata)
-        case = AuditCase(tuple(public), sensitive, file, names, seed, time_limit)
+        file, others = (None if one is None else str(one) for one in (microdata, control))
+        case = AuditCase(tuple(public), sensitive, file, names, seed, time_limit, others, shadows)
         return examine(self.policy, case, self._source, progress)
 
     def check_release(self, planned: ReleasePlan) -> ReleaseCheck:

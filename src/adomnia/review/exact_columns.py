@@ -7,8 +7,9 @@ himself calls it (`docs/audit.md` says what may be printed).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from adomnia.audit.files import CodedColumns
 from adomnia.curator.database import PrivateDatabase
+from adomnia.curator.releases.release import ReleasePlan, release_mechanism
 from adomnia.engines.exact import ExactView, exact_view
 from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import QuestionError
@@ -29,9 +31,12 @@ __all__ = [
     "exact_counts",
     "exact_numbers",
     "exact_tables",
+    "key_values",
     "own_columns",
     "people_of",
+    "release_again",
     "release_count",
+    "released_rows",
 ]
 
 Codes = NDArray[np.int64]
@@ -60,20 +65,58 @@ def own_columns(database: PrivateDatabase, names: Sequence[str]) -> CodedColumns
             raise QuestionError(f"{name[:60]!r} is not a declared attribute", hint)
     keys = tuple(Column(name, from_domain(attributes[name].domain)) for name in names)
     axes = [axis_values(database.policy, name) for name in names]
-    with _view(database) as view:
-        columns, counts = view.groups(keys)
-    codes = [_codes(column, axis) for column, axis in zip(columns, axes, strict=True)]
-    inside = np.all([code >= 0 for code in codes], axis=0)
+    codes = _rows(database, keys, axes)
     return CodedColumns(
-        {
-            name: np.repeat(code[inside], counts[inside])
-            for name, code in zip(names, codes, strict=True)
-        },
+        dict(zip(names, codes, strict=True)),
         {
             name: [show(key.range, value) for value in axis]
             for name, key, axis in zip(names, keys, axes, strict=True)
         },
     )
+
+
+def released_rows(database: PrivateDatabase, planned: ReleasePlan) -> Codes:
+    """The rows that a planned release is made of: for each, the places of its keys' values."""
+    reads = planned.layout.reads
+    codes = _rows(database, reads.keys, reads.axes, reads.where)
+    return np.column_stack(codes)
+
+
+def key_values(database: PrivateDatabase, keys: Mapping[str, Expr]) -> dict[str, list[Any]]:
+    """What all rows have for these keys, as a person reads it; NULL is None."""
+    with _view(database) as view:
+        columns, counts = view.groups(tuple(keys.values()))
+    times = counts.tolist()
+    return {
+        name: [
+            shown
+            for value, many in zip(column, times, strict=True)
+            for shown in repeat(show(key.range, value), many)
+        ]
+        for (name, key), column in zip(keys.items(), columns, strict=True)
+    }
+
+
+def release_again(database: PrivateDatabase, planned: ReleasePlan) -> Callable[[Any], Any]:
+    """The mechanism of a planned release, to be used on other tables: nothing is paid or read.
+
+    It takes what gives sealed marginals, and returns the released tables with their records.
+    """
+    return release_mechanism(database._backend, planned).release
+
+
+def _rows(
+    database: PrivateDatabase,
+    keys: tuple[Expr, ...],
+    axes: Sequence[tuple[Any, ...]],
+    where: Expr | None = None,
+) -> list[Codes]:
+    """A column of places for each key; rows with another value than its axis has are left out."""
+    with _view(database) as view:
+        columns, counts = view.groups(keys, where)
+    codes = [_codes(column, axis) for column, axis in zip(columns, axes, strict=True)]
+    inside = np.all([code >= 0 for code in codes], axis=0)
+    return [np.repeat(code[inside], counts[inside]) for code in codes]
 
 
 def people_of(

@@ -6,7 +6,7 @@ real one is. What the attacker spends there, nobody has spent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -20,7 +20,7 @@ from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Categories, Grid
 from adomnia.schema.table import Attribute
 
-__all__ = ["SECRET", "made_up", "rehearsal"]
+__all__ = ["SECRET", "control_group", "made_up", "rehearsal"]
 
 SECRET = "secret = 'yes'"  # noqa: S105 (a condition)
 """What is asked about the made-up people."""
@@ -57,18 +57,43 @@ def made_up(policy: Policy, bits: Sequence[int]) -> Iterator[PrivateDatabase]:
             "person": Attribute("person", numbers),
             "secret": Attribute("secret", Categories(("no", "yes"))),
         }
-        alike = replace(
-            policy,
-            source=str(source),
-            table="people",
-            neighbors=replace(policy.neighbors, rows=None),
-            attributes=attributes,
-            unit=None,
-            analysts={},
-            public={},
-            ledger=str(Path(room) / "adomnia.ledger"),
-            priors=(),
-            universe=None,
-        )
-        with PrivateDatabase(alike) as database:
+        with PrivateDatabase(_strangers(policy, source, attributes, room)) as database:
             yield database
+
+
+@contextmanager
+def control_group(
+    policy: Policy, file: str | Path, columns: Collection[str]
+) -> Iterator[PrivateDatabase]:
+    """A file of other people, cleaned as the policy cleans its own data; only these columns.
+
+    Nothing of it is promised, and nothing is asked: it is read by an audit alone.
+    """
+    attributes = {name: one for name, one in policy.attributes.items() if name in columns}
+    source = Path(file).resolve()
+    with (
+        TemporaryDirectory(prefix=_ROOM, ignore_cleanup_errors=True) as room,
+        PrivateDatabase(_strangers(policy, source, attributes, room)) as database,
+    ):
+        yield database
+
+
+def _strangers(
+    policy: Policy, source: Path, attributes: Mapping[str, Attribute], room: str
+) -> Policy:
+    """The policy over other people, of whom nothing is known and nothing was asked."""
+    return replace(
+        policy,
+        source=str(source),
+        table="people",
+        relation="people",
+        neighbors=replace(policy.neighbors, rows=None),
+        attributes=attributes,
+        unit=None,
+        analysts={},
+        public={},
+        ledger=str(Path(room) / "adomnia.ledger"),
+        priors=(),
+        impossible=(),
+        universe=None,
+    )

@@ -9,7 +9,7 @@ from typing import ClassVar
 from numpy.typing import ArrayLike
 
 from adomnia.audit.attack import CheckedOptions, option
-from adomnia.audit.files import read_columns
+from adomnia.audit.files import read_columns, single_file
 from adomnia.audit.finding import Finding
 from adomnia.audit.linkage.equivalence_classes import (
     Columns,
@@ -59,7 +59,7 @@ class Uniqueness(CheckedOptions):
     @staticmethod
     def read(files: Sequence[str]) -> Columns:
         """One CSV or Parquet file."""
-        return read_columns(_single(files))
+        return read_columns(single_file(files))
 
     def run(self, published: Columns, truth: None = None) -> Finding:
         """The share of the rows that are alone.
@@ -167,7 +167,7 @@ class RatingsAttack(CheckedOptions):
     @staticmethod
     def read(files: Sequence[str]) -> Ratings:
         """One file, with columns called person, item and rating."""
-        return read_ratings(_single(files))
+        return read_ratings(single_file(files))
 
     def run(self, published: Ratings, truth: Ratings | None = None) -> Finding:
         """The share of those looked for who were named rightly."""
@@ -203,9 +203,3 @@ def true_rows(files: TwoFiles, person: str) -> list[int]:
     if all(row < 0 for row in truth):
         raise QuestionError("nobody is in both files", f"check that {person!r} means the same")
     return truth
-
-
-def _single(files: Sequence[str]) -> str:
-    if len(files) != 1:
-        raise QuestionError("this attack takes one file", "give one")
-    return files[0]

@@ -12,13 +12,16 @@ from adomnia.audit.registry import attack_named, registered
 from adomnia.cli import options
 from adomnia.cli.attack.averaging import averaging
 from adomnia.cli.attack.decoding import decoding
+from adomnia.cli.attack.inference import inference
 from adomnia.cli.attack.intersection import intersection
 from adomnia.cli.attack.linkage import linkage
+from adomnia.cli.attack.membership import membership
 from adomnia.cli.attack.microdata import microdata
 from adomnia.cli.attack.network import network
 from adomnia.cli.attack.prior import prior
 from adomnia.cli.attack.ratings import ratings
 from adomnia.cli.attack.reconstruct import reconstruct
+from adomnia.cli.attack.singling_out import singling_out
 from adomnia.cli.attack.tracker import tracker
 from adomnia.cli.attack.uniqueness import uniqueness
 from adomnia.errors import AdomniaError, QuestionError
@@ -128,6 +131,9 @@ for _own in (
     linkage,
     intersection,
     ratings,
+    singling_out,
+    inference,
+    membership,
     network,
     prior,
 ):

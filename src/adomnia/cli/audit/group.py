@@ -17,6 +17,8 @@ from adomnia.errors import QuestionError
 from adomnia.policy.policy import read_policy
 from adomnia.present import terminal
 from adomnia.present.audit_page import write_audit
+from adomnia.present.findings import success_text
+from adomnia.present.records_plot import RECORDS, left_out_text
 from adomnia.review.audit import STEPS, AuditCase, examine
 from adomnia.review.audit_report import AuditReport
 
@@ -27,7 +29,17 @@ __all__ = ["audit"]
 @click.option("--out", metavar="DIR", help="The folder to make, with index.html and audit.json.")
 @click.option("--public", metavar="A,B,…", help="Attributes that somebody may know of a person.")
 @click.option("--sensitive", metavar="S", help="The attribute that should not be learned.")
-@click.option("--microdata", metavar="FILE", help="A file of records that is, or will be, public.")
+@click.option(
+    "--microdata",
+    metavar="FILE",
+    help="Records that are, or will be, public: a file, or the folder of a release.",
+)
+@click.option(
+    "--control",
+    metavar="FILE",
+    help="Rows of people who were not in the data, to tell what is learned anyway.",
+)
+@options.shadows
 @options.names
 @options.seed
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), default=30.0,
@@ -45,6 +57,7 @@ def audit(context: click.Context, /, out: str | None, policy: str, form: str, **
     \b
     Examples:
       adomnia audit --out report --public sex,region,education --sensitive occupation
+      adomnia audit --out report --microdata tables --control others.csv
       adomnia audit disclosure --public sex,region --sensitive occupation
     """
     if context.invoked_subcommand is not None:
@@ -52,6 +65,10 @@ def audit(context: click.Context, /, out: str | None, policy: str, form: str, **
     if out is None:
         raise QuestionError("an audit needs a folder", "for example: adomnia audit --out report")
     refuse_taken(Path(out))
+    if told["control"] is not None and told["microdata"] is None:
+        raise QuestionError(
+            "a control group is for a file of records", "name it, too: --microdata FILE"
+        )
     public = tuple(options.listed(told.pop("public"), "--public"))
     case = AuditCase(public=public, **told)
     with terminal.progress("auditing", len(STEPS)) as bar:
@@ -64,7 +81,12 @@ def _print(made: AuditReport, out: str, form: str) -> None:
     colours = made.colours()
     if form == "json":
         found = [
-            {"attack": one.attack, "colour": colour, "claim": one.claim}
+            {
+                "attack": one.attack,
+                "colour": colour,
+                "claim": one.claim,
+                "success": vars(one.success),
+            }
             for one, colour in zip(made.findings, colours, strict=True)
         ]
         terminal.json_text({"folder": out, "verdict": made.verdict(), "findings": found})
@@ -73,6 +95,10 @@ def _print(made: AuditReport, out: str, form: str) -> None:
     for one, colour in zip(made.findings, colours, strict=True):
         style = {"green": "green", "amber": "yellow", "red": "red"}[colour]
         screen.print(f"{colour:<6} {formatting.one_line(one.claim)}", style=style)
+        if one.attack in RECORDS:
+            screen.print(f"       {success_text(one)}")
+    for text in dict.fromkeys(filter(None, map(left_out_text, made.findings))):
+        screen.print(f"       {formatting.one_line(text)}")
     for name, reason in made.skipped:
         screen.print(f"       not looked at: {name} ({formatting.one_line(reason)})")
     if made.names:

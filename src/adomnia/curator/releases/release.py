@@ -56,6 +56,7 @@ __all__ = [
     "ReleaseSpec",
     "plan_release",
     "publish",
+    "release_mechanism",
 ]
 
 ReleaseMethod = Literal["microdata", "consistent", FourierMethod]
@@ -316,7 +317,7 @@ def publish(
     version = backend.version()
     use = Use(
         statement=f"RELEASE {len(planned.workload.marginals)} marginals ({planned.spec.method})",
-        mechanisms=(_mechanism(backend, planned, progress),),
+        mechanisms=(release_mechanism(backend, planned, progress),),
         promise=backend.knowledge.promise,
         version=version,
         priors=planned.priors,
@@ -351,8 +352,8 @@ def _impossible_note(planned: ReleasePlan) -> tuple[str, ...]:
     return (f"rows that cannot be are in no table: {listed}",) if listed else ()
 
 
-def _mechanism(
-    backend: TableBackend, planned: ReleasePlan, progress: Progress | None
+def release_mechanism(
+    backend: TableBackend, planned: ReleasePlan, progress: Progress | None = None
 ) -> CoreRelease | ParityRelease | DrawnTable:
     """The mechanism of the spec's method: what is measured is what was priced."""
     spec, layout, workload = planned.spec, planned.layout, planned.workload

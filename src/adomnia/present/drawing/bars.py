@@ -23,12 +23,23 @@ MOST_BARS = 60
 
 @dataclass(frozen=True)
 class Bar:
-    """A value with its name; the margin is to be drawn, `figure` is what stands beside it."""
+    """A value with its name; the margin is to be drawn, `figure` is what stands beside it.
+
+    Where the margin is not the same to both sides, `interval` has its ends.
+    """
 
     label: str
     value: float
     margin: float | None
     figure: str
+    interval: tuple[float, float] | None = None
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Where the margin ends, if there is one."""
+        if self.interval is not None or self.margin is None:
+            return self.interval
+        return self.value - self.margin, self.value + self.margin
 
 
 def bar_chart(
@@ -40,7 +51,7 @@ def bar_chart(
     this name.
     """
     shown = bars[:most]
-    ends = [(bar.value - (bar.margin or 0), bar.value + (bar.margin or 0)) for bar in shown]
+    ends = [bar.ends or (bar.value, bar.value) for bar in shown]
     low, high = min([0.0, *(end[0] for end in ends)]), max([0.0, *(end[1] for end in ends)])
     scale = Scale.up([low, high], logarithmic=False)
     if axis is not None:
@@ -70,9 +81,9 @@ def _worded(bar: Bar, top: float, low: float, span: float) -> Iterator[str]:
     yield text(bar.figure, "100%", top + 17, class_="figure", text_anchor="end")
     yield element("rect", class_="back", x=0, y=top + 26, width="100%", height=TRACK, rx=3)
     yield _bar(bar, (top + 26, TRACK), low, span)
-    if bar.margin is None:
+    if bar.ends is None:
         return
-    ends = (_at(bar.value - bar.margin, low, span), _at(bar.value + bar.margin, low, span))
+    ends = (_at(bar.ends[0], low, span), _at(bar.ends[1], low, span))
     middle = top + 26 + TRACK / 2
     for kind in ("halo", "error"):  # the halo keeps it apart from the bar beneath
         yield _stroke(kind, ends, (middle, middle))
@@ -81,8 +92,8 @@ def _worded(bar: Bar, top: float, low: float, span: float) -> Iterator[str]:
 
 def _thin(bar: Bar, top: float, low: float, span: float) -> Iterator[str]:
     yield _bar(bar, (top + 1, THIN - 2), low, span)
-    if bar.margin is not None:
-        ends = (_at(bar.value - bar.margin, low, span), _at(bar.value + bar.margin, low, span))
+    if bar.ends is not None:
+        ends = (_at(bar.ends[0], low, span), _at(bar.ends[1], low, span))
         yield _stroke("error", ends, (top + THIN / 2, top + THIN / 2))
 
 

@@ -34,6 +34,7 @@ __all__ = [
     "MAX_STATEMENT_CHARACTERS",
     "MAX_STATEMENT_WORDS",
     "MAX_STRUCTURAL_CELLS",
+    "MAX_SUMMED_STEPS",
     "MAX_TESTED_VALUES",
     "MAX_UNPAID_ROUNDS",
     "MAX_WAITING_QUESTIONS",
@@ -98,6 +99,10 @@ MAX_RELEASED_CELLS = 1 << 28
 
 MAX_STRUCTURAL_CELLS = 1 << 20
 """Combinations of values that are looked through for those that cannot be."""
+
+MAX_SUMMED_STEPS = 1 << 30
+"""Steps from the middle of a number's bounds that a row may add to a released table: the sums of
+four thousand million rows fit 64 bits."""
 
 MAX_PARITIES = 1 << 24
 """Coefficients that the paper's way of releasing measures."""

@@ -19,6 +19,7 @@ from sources import DOMAINS, ENGINES, GAPS, SERVERS, TYPES, WRITTEN, from_databa
 from statements import KEYS, Writer
 from test_engine import EXPRESSIONS, NASTY, REAL, TABLE, asked
 
+from adomnia.engines.engine import Request
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
 from adomnia.queries.measurement import Counts
@@ -269,7 +270,9 @@ def test_marginals_are_sums_of_the_rows(make):
     keys = tuple(Column(name, spread) for name, spread in zip(names, spreads, strict=True))
     axes = (("F", "M", "other", None), (False, True, None), (1, 2, 9, None))
     with make(rows) as (engine, _):
-        tables = engine.contingency(TABLE, keys, axes)([(0, 1, 2), (0,), (2, 1), ()])
+        tables = engine.contingency(Request(TABLE, None, keys, ()), axes)(
+            [(0, 1, 2), (0,), (2, 1), ()]
+        )
         parts = {subset: unseal(table) for subset, table in tables.items()}
     whole = parts[0, 1, 2]
     assert whole.sum() == len(rows) == parts[()]
@@ -286,7 +289,8 @@ def test_marginals_of_some_rows_are_sums_of_these(make):
     where = call("case", test, constant(False), constant(True))
     with make(rows) as (engine, _):
         every, some = (
-            engine.contingency(TABLE, keys, axes, one)([(0, 1), (0,)]) for one in (None, where)
+            engine.contingency(Request(TABLE, one, keys, ()), axes)([(0, 1), (0,)])
+            for one in (None, where)
         )
         whole, part, sex = unseal(every[0, 1]), unseal(some[0, 1]), unseal(some[0,])
     assert whole[0, 1] > 0

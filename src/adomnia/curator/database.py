@@ -98,6 +98,7 @@ class PrivateDatabase(Closing):
         method: ReleaseMethod = "microdata",
         unbiased: bool = False,
         confidence: float = 0.95,
+        sums: Iterable[str] = (),
     ) -> ReleasePlan:
         """The tables a release would hold, their expected errors and its cost; spends nothing.
 
@@ -107,7 +108,8 @@ class PrivateDatabase(Closing):
         `method` "microdata" tables are counted from one file of made-up records, or left
         `unbiased`, which may be negative; "consistent" draws one table among all that agree with
         what is public; the others are those of the paper. `confidence` is how often each margin
-        holds.
+        holds. Of `sums`, numbers with public bounds, each table also has the sums and averages;
+        counts and each of them cost equal parts of the loss.
 
         Returns the plan, which `release` takes. Raises a QuestionError where attributes, loss or
         method are wrong or the tables do not fit, and a PolicyError where the promise does not
@@ -127,7 +129,8 @@ class PrivateDatabase(Closing):
         listed = tuple(_keys(part) for part in marginals)
         loss = _loss(epsilon, rho)
         return plan_release(
-            self._backend, ReleaseSpec(loss, ways, listed, method, unbiased, confidence)
+            self._backend,
+            ReleaseSpec(loss, ways, listed, method, unbiased, confidence, tuple(sums)),
         )
 
     def release(

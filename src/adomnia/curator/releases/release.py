@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -13,15 +13,18 @@ from numpy.typing import NDArray
 
 from adomnia.curator.exact_releases.repricing import moves
 from adomnia.curator.releases.consistent import MOST_CELLS, Consistent, agreeing
-from adomnia.curator.releases.release_keys import TableLayout, table_layout
+from adomnia.curator.releases.magnitudes import Magnitude, bind_magnitudes, neighbors_of
+from adomnia.curator.releases.release_keys import TableLayout, refuse_names, table_layout
 from adomnia.curator.releases.release_mechanisms import (
     CoreRelease,
     DrawnTable,
     ParityRelease,
     ReleasedTables,
+    SumRelease,
     records_of,
 )
 from adomnia.curator.releases.structural_zeros import Zeros, in_table, structural_zeros
+from adomnia.curator.releases.sum_tables import SumNoise, SumTables, sum_tables
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import QuestionError
@@ -68,6 +71,7 @@ class ReleaseSpec:
     method: ReleaseMethod = "microdata"
     unbiased: bool = False
     confidence: float = 0.95
+    sums: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ class ReleasePlan:
     priors: int = 0
     among: Consistent | None = None
     zeros: Zeros = field(default_factory=dict)
+    sums: tuple[SumNoise, ...] = ()
 
     @property
     def workload(self) -> Workload:
@@ -108,7 +113,25 @@ class ReleasePlan:
             "deviations": {named(self.workload, s): d for s, d in self.deviations.items()},
             "left_out": [vars(one) for one in self.layout.left_out],
             "impossible": [one.when for one in self.layout.impossible],
+            "parts": {
+                name: {currency: str(part) for currency, part in events.loss(event).amounts.items()}
+                for name, event in self.parts.items()
+            },
+            "sums": {
+                one.magnitude.name: {
+                    named(self.workload, s): one.deviation(s) for s in self.workload.marginals
+                }
+                for one in self.sums
+            },
         }
+
+    @property
+    def parts(self) -> dict[str, events.Event]:
+        """What each part of it costs: the counts, and each of the sums."""
+        if self.marginal_plan is None:
+            return {"counts": self.event}
+        sums = {f"sums of {one.magnitude.name}": one.sums.event for one in self.sums}
+        return {"counts": self.marginal_plan.event, **sums}
 
 
 @dataclass(frozen=True)
@@ -138,6 +161,8 @@ class Release:
     table: str = ""
     version: str | None = None
     """Which data it was, by the curator's word."""
+    sums: tuple[SumTables, ...] = ()
+    """What numbers add up to in the cells of the same tables, and averages."""
 
 
 def named(workload: Workload, subset: Subset) -> str:
@@ -159,7 +184,13 @@ def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
             f"--method {spec.method} does not keep cells empty that [[impossible]] names",
             "use the other method, microdata",
         )
+    if spec.sums and (spec.method != "microdata" and _is_method(spec.method)):
+        raise QuestionError(
+            f"--method {spec.method} makes counts alone", "sums go with the other method, microdata"
+        )
     layout = table_layout(backend, spec.ways, spec.marginals)
+    layout = replace(layout, magnitudes=bind_magnitudes(backend, spec.sums))
+    refuse_names(layout)
     workload = layout.workload
     if is_fourier(spec.method):
         kind = "gaussian" if spec.loss.rho else "laplace"
@@ -171,11 +202,33 @@ def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     if not _is_method(spec.method):
         hint = "one of " + ", ".join(get_args(ReleaseMethod))
         raise QuestionError(f"there is no method {spec.method[:40]!r}", hint)
-    plan = core.plan_marginals(workload, spec.loss, _neighbors(backend, layout))
+    share, neighbors = _share(spec), _neighbors(backend, layout)
+    plan = core.plan_marginals(workload, share, neighbors)
     if not spec.unbiased:
         core.refuse_records(plan)
     plan.margins(spec.confidence)  # kept by the plan: what it decides is known before it is paid
-    return ReleasePlan(spec, layout, plan.event, plan.name, plan.deviations, plan)
+    sums = [_plan_sums(one, plan, share, spec.confidence) for one in layout.magnitudes]
+    event = events.composed([plan.event, *(one.sums.event for one in sums)])
+    return ReleasePlan(spec, layout, event, plan.name, plan.deviations, plan, sums=tuple(sums))
+
+
+def _share(spec: ReleaseSpec) -> Loss:
+    """What the counts, and each of the sums, may cost: equal parts."""
+    parts, loss = 1 + len(spec.sums), spec.loss
+    if loss.rho:
+        return Loss.concentrated(loss.rho / parts)
+    return Loss.pure(loss.epsilon / parts)
+
+
+def _plan_sums(
+    magnitude: Magnitude, counts: core.MarginalPlan, share: Loss, confidence: float
+) -> SumNoise:
+    """The same tables as the counts', of rows that count several times."""
+    neighbors = neighbors_of(magnitude, counts.neighbors)
+    sums = core.plan_marginals(counts.workload, share, neighbors)
+    noise = SumNoise(magnitude, counts, sums, confidence)
+    noise.prepare()
+    return noise
 
 
 def _one_of_all(backend: TableBackend, spec: ReleaseSpec, layout: TableLayout) -> ReleasePlan:
@@ -232,7 +285,7 @@ def publish(
     version = backend.version()
     use = Use(
         statement=f"RELEASE {len(planned.workload.marginals)} marginals ({planned.spec.method})",
-        mechanisms=(_mechanism(backend, planned, progress),),
+        mechanisms=(_mechanism(backend, planned, progress), *_sum_mechanisms(backend, planned)),
         promise=backend.knowledge.promise,
         version=version,
         priors=planned.priors,
@@ -242,18 +295,50 @@ def publish(
     paid = spend(backend, payer, use)
     made: ReleasedTables = paid.released[0]
     left = paid.remaining
+    sums = _sum_tables(planned, made, paid.released[1:])
     values = tuple(key.values for key in planned.layout.keys)
     return Release(
         planned, values, made.tables, made.margins, made.microdata, paid.receipt,
-        backend.policy.digest, left, (*made.notes, *_impossible_note(planned)),
-        backend.policy.table, backend.policy.version,
+        backend.policy.digest, left, (*made.notes, *_left_out_notes(planned)),
+        backend.policy.table, backend.policy.version, sums,
     )  # fmt: skip
 
 
-def _impossible_note(planned: ReleasePlan) -> tuple[str, ...]:
-    """That rows may be left out; how many is not paid for."""
+def _sum_mechanisms(backend: TableBackend, planned: ReleasePlan) -> list[SumRelease]:
+    """A measurement of each number that is summed, of the rows of the counts."""
+    layout, confidence = planned.layout, planned.spec.confidence
+    moved = _moved(backend, layout)
+    return [
+        SumRelease(
+            planned.workload, one.sums.event, layout.summed(one.magnitude), moved, confidence,
+            _premises(planned), plan=one.sums, magnitude=one.magnitude,
+        )
+        for one in planned.sums
+    ]  # fmt: skip
+
+
+def _sum_tables(
+    planned: ReleasePlan, counts: ReleasedTables, measured: Sequence[ReleasedTables]
+) -> tuple[SumTables, ...]:
+    workload = planned.workload
+    empty = {s: in_table(planned.zeros, s, workload.shape(s)) for s in workload.marginals}
+    return tuple(
+        sum_tables(noise, workload.sizes, counts, one.unbiased, empty)
+        for noise, one in zip(planned.sums, measured, strict=True)
+    )
+
+
+def _left_out_notes(planned: ReleasePlan) -> tuple[str, ...]:
+    """That rows may be left out or clamped; how many is not paid for."""
     listed = "; ".join(one.when for one in planned.layout.impossible)
-    return (f"rows that cannot be are in no table: {listed}",) if listed else ()
+    named = ", ".join(one.name for one in planned.layout.magnitudes)
+    notes = [f"rows that cannot be are in no table: {listed}"] if listed else []
+    notes += [f"rows without a value are in no table: {named}"] if named else []
+    return (*notes, *map(str, planned.layout.magnitudes))
+
+
+def _premises(planned: ReleasePlan) -> tuple[Premise, ...]:
+    return (ExactReleasesHold(),) if planned.priors else ()
 
 
 def _mechanism(
@@ -261,7 +346,7 @@ def _mechanism(
 ) -> CoreRelease | ParityRelease | DrawnTable:
     """The mechanism of the spec's method: what is measured is what was priced."""
     spec, layout, workload = planned.spec, planned.layout, planned.workload
-    premises: tuple[Premise, ...] = (ExactReleasesHold(),) if planned.priors else ()
+    premises = _premises(planned)
     if planned.among is None and total_is_public(_neighbors(backend, layout)):
         premises = (*premises, RowsStay())  # the number of rows comes out as it is
     if planned.among is not None:
@@ -270,7 +355,7 @@ def _mechanism(
             workload, planned.event, planned.among.reads, moved, spec.confidence, premises,
             among=planned.among, epsilon=spec.loss.epsilon,
         )  # fmt: skip
-    common = (workload, planned.event, layout.reads, _moved(backend, layout))
+    common = (workload, planned.parts["counts"], layout.reads, _moved(backend, layout))
     if is_fourier(spec.method):
         return ParityRelease(
             *common, spec.confidence, premises,
@@ -303,7 +388,8 @@ def _neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
     """The neighbours a release is priced for.
 
     A row whose value becomes NULL leaves the tables of attributes that are not nullable, one that
-    the policy says cannot be is in none, and a line of a text file may be read as no row. So a
+    the policy says cannot be is in none, nor one without a number that is summed, and a line of a
+    text file may be read as no row. So a
     changed row is then priced as one that goes and one that comes, and the total is not public.
     With exact releases public, as many rows come and go as induced neighbours differ in.
     """
@@ -319,7 +405,8 @@ def _neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
         return Neighbors("unbounded", None, rows)
     # Of an expression nobody vouches that all its values are listed: a row may have another.
     nullable = layout.plain and all(key.null for key in layout.keys)
-    stays = nullable and backend.policy.rows_stay and not layout.impossible
+    left_out = layout.impossible or layout.magnitudes
+    stays = nullable and backend.policy.rows_stay and not left_out
     if stays or not neighbors.replaces:
         return neighbors
     return Neighbors("unbounded", neighbors.rows, 2 * neighbors.group)

@@ -32,9 +32,7 @@ from adomnia.engines.sql.dialect import literal, quoted
 from adomnia.engines.sql.sql_engine import SqlEngine
 from adomnia.engines.sql.statement import DATA, numbering
 from adomnia.errors import AdomniaError, PolicyError
-from adomnia.queries.expression import Expr
 from adomnia.schema.domain import Domain
-from adomnia.schema.table import Table
 
 __all__ = ["DuckDB", "Kept"]
 
@@ -130,20 +128,20 @@ class DuckDB(SqlEngine):
         """The engine for one question: what is read through it is of one moment."""
         yield copy(self)
 
-    def contingency(
-        self, table: Table, keys: tuple[Expr, ...], axes: Axes, where: Expr | None = None
-    ) -> Contingency:
+    def contingency(self, request: Request, axes: Axes) -> Contingency:
         """All marginals of the keys over their public values, sealed, in as few passes as fit.
 
         Of few rows the groups that occur are counted instead of all cells that might.
         """
         sizes = [len(axis) for axis in axes]
-        request, every = Request(table, where, keys, ()), tuple(range(len(keys)))
+        every = tuple(range(len(sizes)))
+        if request.contributions:
+            return super().contingency(request, axes)
         if prod(sizes) <= self.most_cells:
             whole = dict(zip([every], self._cubes(request, axes, [every]), strict=True))
             return lambda subsets: sum_down(whole, subsets)
         if self._few():
-            return super().contingency(table, keys, axes, where)
+            return super().contingency(request, axes)
 
         def tables(subsets: Sequence[Subset]) -> Tables:
             found: Tables = {}

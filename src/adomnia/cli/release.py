@@ -37,6 +37,10 @@ SHOWN = 20
     "--sums", multiple=True, metavar="NUMBER",
     help="Also sums and averages of a number with public bounds; repeatable.",
 )  # fmt: skip
+@click.option(
+    "--cumulative", multiple=True, metavar="KEY",
+    help="Also counts up to each value of a key of numbers or days; repeatable.",
+)  # fmt: skip
 @click.option("--epsilon", metavar="E", help="What to pay (Laplace noise).")
 @click.option("--rho", metavar="R", help="What to pay, with Gaussian noise (zCDP).")
 @click.option("--out", metavar="DIR", help="The folder to make.")

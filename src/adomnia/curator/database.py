@@ -99,6 +99,7 @@ class PrivateDatabase(Closing):
         unbiased: bool = False,
         confidence: float = 0.95,
         sums: Iterable[str] = (),
+        cumulative: Iterable[str] = (),
     ) -> ReleasePlan:
         """The tables a release would hold, their expected errors and its cost; spends nothing.
 
@@ -109,7 +110,8 @@ class PrivateDatabase(Closing):
         `unbiased`, which may be negative; "consistent" draws one table among all that agree with
         what is public; the others are those of the paper. `confidence` is how often each margin
         holds. Of `sums`, numbers with public bounds, each table also has the sums and averages;
-        counts and each of them cost equal parts of the loss.
+        counts and each of them cost equal parts of the loss. Along keys that are
+        `cumulative` each table also has the counts up to each value, at no further cost.
 
         Returns the plan, which `release` takes. Raises a QuestionError where attributes, loss or
         method are wrong or the tables do not fit, and a PolicyError where the promise does not
@@ -130,7 +132,9 @@ class PrivateDatabase(Closing):
         loss = _loss(epsilon, rho)
         return plan_release(
             self._backend,
-            ReleaseSpec(loss, ways, listed, method, unbiased, confidence, tuple(sums)),
+            ReleaseSpec(
+                loss, ways, listed, method, unbiased, confidence, tuple(sums), tuple(cumulative)
+            ),
         )
 
     def release(

@@ -19,7 +19,7 @@ COUNT = "count"
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A number for each cell of a table, and how far it may be off; NaN where there is none.
+    """A number for each cell of a table, and how far it may be off; `blank` where there is none.
 
     `rounds` says whether it is printed as a multiple of another number.
     """
@@ -29,6 +29,7 @@ class Figure:
     margins: NDArray[np.float64]
     said: str
     rounds: bool = True
+    blank: NDArray[np.bool_] | None = None
 
     @property
     def columns(self) -> tuple[str, str]:
@@ -47,10 +48,15 @@ class Figure:
 
     def pairs(self) -> Iterator[tuple[Any, float | None]]:
         """The number of each cell with its margin, in order; None and None where there is none."""
-        listed = zip(
-            self.values.reshape(-1).tolist(), self.margins.reshape(-1).tolist(), strict=True
-        )
-        return ((None, None) if number != number else (number, off) for number, off in listed)  # noqa: PLR0124 (NaN)
+        blank = np.zeros(self.values.shape, bool) if self.blank is None else self.blank
+        listed = (part.reshape(-1).tolist() for part in (self.values, self.margins, blank))
+        for number, off, gone in zip(*listed, strict=True):
+            yield (None, None) if gone else (number, off)
+
+    @property
+    def largest_margin(self) -> float:
+        """The widest margin of its numbers."""
+        return max((off for _, off in self.pairs() if off is not None), default=0.0)
 
 
 def figures(release: Release, subset: Subset) -> tuple[Figure, ...]:
@@ -60,6 +66,11 @@ def figures(release: Release, subset: Subset) -> tuple[Figure, ...]:
         name = one.magnitude.name
         sums = Figure(f"sum_{name}", one.sums[subset], one.sum_margins[subset], f"sum of {name}")
         averages, off = one.averages[subset], one.average_margins[subset]
-        average = Figure(f"avg_{name}", averages, off, f"average {name}", rounds=False)
+        nobody = np.isnan(averages)
+        average = Figure(f"avg_{name}", averages, off, f"average {name}", False, nobody)
         found += [sums, average]
+    for part in release.cumulative.get(subset, ()):
+        said = f"count up to and including this {part.key}"
+        name = f"cumulative_{part.key}"
+        found.append(Figure(name, part.counts, part.margins, said, blank=part.blank))
     return tuple(found)

@@ -13,6 +13,14 @@ from numpy.typing import NDArray
 
 from adomnia.curator.exact_releases.repricing import moves
 from adomnia.curator.releases.consistent import MOST_CELLS, Consistent, agreeing
+from adomnia.curator.releases.cumulative import (
+    CountRange,
+    CumulativePlan,
+    CumulativeTable,
+    cumulative_tables,
+    plan_cumulative,
+    range_of,
+)
 from adomnia.curator.releases.magnitudes import Magnitude, bind_magnitudes, neighbors_of
 from adomnia.curator.releases.release_keys import TableLayout, refuse_names, table_layout
 from adomnia.curator.releases.release_mechanisms import (
@@ -24,7 +32,8 @@ from adomnia.curator.releases.release_mechanisms import (
     records_of,
 )
 from adomnia.curator.releases.structural_zeros import Zeros, in_table, structural_zeros
-from adomnia.curator.releases.sum_tables import SumNoise, SumTables, sum_tables
+from adomnia.curator.releases.sum_noise import SumNoise
+from adomnia.curator.releases.sum_tables import SumTables, sum_tables
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import QuestionError
@@ -32,6 +41,7 @@ from adomnia.ledger.account import RELEASED
 from adomnia.marginals import release as core
 from adomnia.marginals.core.cost import total_is_public
 from adomnia.marginals.core.microdata import SyntheticRecords
+from adomnia.marginals.core.ranges import RangeNoise
 from adomnia.marginals.paper.fourier import FourierMethod, Options, is_fourier, release_fourier
 from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.marginals.workload import Subset, Workload
@@ -41,6 +51,7 @@ from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.premises import ExactReleasesHold, Facts, Premise, RowsStay, check_premises
 from adomnia.queries.canonical import digest
+from adomnia.queries.key_list import split_keys
 
 __all__ = [
     "CONSISTENT",
@@ -72,6 +83,7 @@ class ReleaseSpec:
     unbiased: bool = False
     confidence: float = 0.95
     sums: tuple[str, ...] = ()
+    cumulative: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,6 +107,7 @@ class ReleasePlan:
     among: Consistent | None = None
     zeros: Zeros = field(default_factory=dict)
     sums: tuple[SumNoise, ...] = ()
+    cumulative: CumulativePlan = field(default_factory=CumulativePlan)
 
     @property
     def workload(self) -> Workload:
@@ -163,6 +176,51 @@ class Release:
     """Which data it was, by the curator's word."""
     sums: tuple[SumTables, ...] = ()
     """What numbers add up to in the cells of the same tables, and averages."""
+    cumulative: Mapping[Subset, tuple[CumulativeTable, ...]] = field(default_factory=dict)
+    """Counts up to each value of the keys that were named for it."""
+    unbiased: Mapping[Subset, NDArray[Any]] = field(default_factory=dict)
+    """The tables before they were fitted to records, where margins are known of these."""
+
+    def range(self, table: str | Sequence[str], key: str, low: Any, high: Any) -> CountRange:
+        """The counts of a table from one value of a key to another, both included, with the margin
+        of that sum: it is not the sum of the cells' margins.
+
+        `table` is one of the release by its keys, a list or a text with commas. Returns counts and
+        margins over its other keys. Raises a QuestionError where there is no such table or key, or
+        where the method tells no margins of sums.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=500).open() as database:
+        ...     made = database.release(database.plan_release(marginals=["sex,age"], epsilon=1))
+        >>> grown = made.range("sex,age", "age", 18, 120)
+        >>> grown.names, bool((grown.counts <= made.tables[0, 1].sum(axis=1)).all())
+        (('sex',), True)
+        """
+        plan = self.plan.marginal_plan
+        if plan is None:
+            raise QuestionError(
+                f"--method {self.plan.spec.method} tells no margins of sums of cells",
+                "use the other method, microdata",
+            )
+        names = split_keys(table) if isinstance(table, str) else table
+        subset, place = _named(self.plan.workload, [name.strip() for name in names], key)
+        noise = RangeNoise(plan.workload, plan.strategy, plan.blocks)
+        made = ReleasedTables(self.tables, self.margins, self.microdata, unbiased=self.unbiased)
+        confidence = self.plan.spec.confidence
+        return range_of(self.plan.layout, noise, confidence, made, subset, place, (low, high))
+
+
+def _named(workload: Workload, names: Sequence[str], key: str) -> tuple[Subset, int]:
+    """A table by the names of its keys, and the place of one of them."""
+    known = {frozenset(workload.names[p] for p in s): s for s in workload.marginals}
+    subset = known.get(frozenset(names))
+    if subset is None or key not in names:
+        listed = "; ".join(", ".join(sorted(one)) for one in known)
+        raise QuestionError(
+            f"there is no table of {', '.join(names)[:60]!r} with a key {key[:60]!r}",
+            f"tables of this release are: {listed[:400]}",
+        )
+    return subset, workload.names.index(key)
 
 
 def named(workload: Workload, subset: Subset) -> str:
@@ -184,9 +242,11 @@ def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
             f"--method {spec.method} does not keep cells empty that [[impossible]] names",
             "use the other method, microdata",
         )
-    if spec.sums and (spec.method != "microdata" and _is_method(spec.method)):
+    beside = spec.sums or spec.cumulative
+    if beside and spec.method != "microdata" and _is_method(spec.method):
         raise QuestionError(
-            f"--method {spec.method} makes counts alone", "sums go with the other method, microdata"
+            f"--method {spec.method} makes counts of cells alone",
+            "sums and cumulative counts go with the other method, microdata",
         )
     layout = table_layout(backend, spec.ways, spec.marginals)
     layout = replace(layout, magnitudes=bind_magnitudes(backend, spec.sums))
@@ -209,7 +269,10 @@ def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     plan.margins(spec.confidence)  # kept by the plan: what it decides is known before it is paid
     sums = [_plan_sums(one, plan, share, spec.confidence) for one in layout.magnitudes]
     event = events.composed([plan.event, *(one.sums.event for one in sums)])
-    return ReleasePlan(spec, layout, event, plan.name, plan.deviations, plan, sums=tuple(sums))
+    upto = plan_cumulative(layout, spec.cumulative, plan, spec.confidence)
+    return ReleasePlan(
+        spec, layout, event, plan.name, plan.deviations, plan, sums=tuple(sums), cumulative=upto
+    )
 
 
 def _share(spec: ReleaseSpec) -> Loss:
@@ -301,6 +364,7 @@ def publish(
         planned, values, made.tables, made.margins, made.microdata, paid.receipt,
         backend.policy.digest, left, (*made.notes, *_left_out_notes(planned)),
         backend.policy.table, backend.policy.version, sums,
+        cumulative_tables(planned.cumulative, planned.layout, planned.zeros, made), made.unbiased,
     )  # fmt: skip
 
 

@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
-
 from adomnia.curator.releases.figures import Figure, figures
 from adomnia.curator.releases.presentation import MARKS, Imprint, Presentation
 from adomnia.curator.releases.release import Release, named
@@ -232,10 +230,7 @@ def _about(release: Release, subset: Subset, stem: str) -> dict[str, Any]:
         "cells": workload.cells(subset),
         "largest_margin": float(margins.max(initial=0)),
         "deviation": release.plan.deviations.get(subset),
-        "figures": {
-            figure.name: float(np.nanmax(figure.margins, initial=0))
-            for figure in figures(release, subset)
-        },
+        "figures": {figure.name: figure.largest_margin for figure in figures(release, subset)},
     }
 
 

@@ -126,12 +126,13 @@ def table_layout(
 def refuse_names(layout: TableLayout) -> None:
     """A column of a published file has one name, and a name means one thing."""
     taken = {key.name for key in layout.keys}
-    for one in layout.magnitudes:
-        clash = taken & {f"{kind}_{one.name}{end}" for kind in ("sum", "avg") for end in ENDS}
-        if clash:
-            raise QuestionError(
-                f"{min(clash)[:60]!r} would be the name of two columns", "take another alias"
-            )
+    made = [f"{kind}_{one.name}" for one in layout.magnitudes for kind in ("sum", "avg")]
+    made += [f"cumulative_{name}" for name in taken]
+    clash = taken & {f"{name}{end}" for name in made for end in ENDS}
+    if clash:
+        raise QuestionError(
+            f"{min(clash)[:60]!r} would be the name of two columns", "take another alias"
+        )
 
 
 class _Names:

@@ -16,52 +16,14 @@ from numpy.typing import NDArray
 from adomnia.curator.releases.magnitudes import Magnitude
 from adomnia.curator.releases.record_sums import fit_sums, tabulate_sums
 from adomnia.curator.releases.release_mechanisms import ReleasedTables
-from adomnia.marginals.release import MarginalPlan
+from adomnia.curator.releases.sum_noise import SumNoise
 from adomnia.marginals.workload import Subset
 
-__all__ = ["SumNoise", "SumTables", "sum_tables"]
+__all__ = ["SumTables", "sum_tables"]
 
 Floats = NDArray[np.float64]
 ROUNDS = 6
 """How often an average's bounds are taken again from what they leave possible."""
-
-
-@dataclass(frozen=True)
-class SumNoise:
-    """How far noise moves sums: the plans of the counts, and of the sums from the middle."""
-
-    magnitude: Magnitude
-    counts: MarginalPlan
-    sums: MarginalPlan
-    confidence: float
-
-    def prepare(self) -> None:
-        """Work out what the plans decide, so that it is known before it is paid."""
-        for plan in (self.counts, self.sums):
-            plan.margins(self._each)
-
-    def deviation(self, subset: Subset) -> float:
-        """The standard deviation of an unbiased sum, in its own unit."""
-        counts = self.magnitude.centre * self.counts.deviations[subset]
-        return math.hypot(self.sums.deviations[subset], counts) * float(self.magnitude.step)
-
-    def width(self, subset: Subset, weight: Floats) -> Floats:
-        """How far the noise of a sum, and of its count times the weight, may be off together."""
-        sums, counts = (plan.margins(self._each)[subset] for plan in (self.sums, self.counts))
-        if not self._is_gaussian:
-            return sums + np.abs(weight) * counts
-        spread = [plan.deviations[subset] for plan in (self.sums, self.counts)]
-        wide = max(m / d for m, d in zip((sums, counts), spread, strict=True) if d > 0)
-        return wide * np.hypot(spread[0], weight * spread[1])
-
-    @property
-    def _is_gaussian(self) -> bool:
-        return self.sums.strategy.kind == "gaussian"
-
-    @property
-    def _each(self) -> float:
-        """Laplace noises are bounded one by one, each with half the doubt."""
-        return self.confidence if self._is_gaussian else (1 + self.confidence) / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +78,7 @@ def _add_sums(
     empty: NDArray[np.bool_],
 ) -> None:
     """Margins as of counts: the farther end of what the noise leaves possible (`margins.md`)."""
-    wide = noise.width(subset, np.asarray(float(noise.magnitude.centre)))
+    wide = noise.of_sums(subset)
     low, high = measured - wide, measured + wide
     if noise.magnitude.low >= 0:
         low, high = np.maximum(low, 0), np.maximum(measured, 0) + wide
@@ -163,7 +125,7 @@ def _possible(
     with np.errstate(divide="ignore", invalid="ignore"):
         for _ in range(ROUNDS):
             largest = np.maximum(np.abs(low), np.abs(high))
-            wide = noise.width(subset, largest)
+            wide = noise.of_averages(subset, largest)
             below, above = (sums - wide) / rows, (sums + wide) / rows
             low = np.where(rows > 0, np.clip(below, *first), low)
             high = np.where(rows > 0, np.clip(above, *first), high)

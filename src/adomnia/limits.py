@@ -7,6 +7,7 @@ __all__ = [
     "MAX_CELLS",
     "MAX_CONDITIONS",
     "MAX_CONSISTENT_TABLES",
+    "MAX_CUMULATIVE_VALUES",
     "MAX_DEGREES",
     "MAX_DEGREE_BOUND",
     "MAX_EXPRESSION_CALLS",
@@ -99,6 +100,9 @@ MAX_RELEASED_CELLS = 1 << 28
 
 MAX_STRUCTURAL_CELLS = 1 << 20
 """Combinations of values that are looked through for those that cannot be."""
+
+MAX_CUMULATIVE_VALUES = 2_000
+"""Sums up to a value of a key, in all tables with Laplace noise: each has a law of its own."""
 
 MAX_SUMMED_STEPS = 1 << 30
 """Steps from the middle of a number's bounds that a row may add to a released table: the sums of

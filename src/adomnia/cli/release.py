@@ -183,7 +183,7 @@ def _print_plan(planned: ReleasePlan, form: str) -> None:
         parts = (f"{name} {formatting.amounts(part)}" for name, part in facts["parts"].items())
         screen.print(f"each a part of the price: {'; '.join(parts)}")
     for one in planned.layout.magnitudes:
-        screen.print(str(one))
+        screen.print("\n".join(one.notes))
     _print_left_out(planned)
     screen.print("nothing was spent")
 

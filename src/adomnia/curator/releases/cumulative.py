@@ -15,6 +15,7 @@ from adomnia.curator.releases.release_mechanisms import ReleasedTables
 from adomnia.curator.releases.structural_zeros import Zeros, in_table
 from adomnia.errors import QuestionError
 from adomnia.formatting import is_number
+from adomnia.limits import MAX_CUMULATIVE_VALUES
 from adomnia.marginals.core.margins import cell_margins
 from adomnia.marginals.core.ranges import RangeNoise
 from adomnia.marginals.release import MarginalPlan
@@ -75,14 +76,17 @@ def plan_cumulative(
         if place in subset
     ]
     noise = RangeNoise(plan.workload, plan.strategy, plan.blocks)
-    shared = sum(many for _, _, many in wanted)
+    laws = sum(many for _, _, many in wanted)
+    if plan.strategy.kind == "laplace" and laws > MAX_CUMULATIVE_VALUES:
+        raise QuestionError(
+            f"these tables have {laws:,} different sums up to a value",
+            f"at most {MAX_CUMULATIVE_VALUES:,} with --epsilon: pay with --rho, or take a coarser "
+            "key such as age / 10",
+        )
     return CumulativePlan(
         {
             (subset, place): np.array(
-                [
-                    noise.margin(subset, {place: length}, confidence, shared)
-                    for length in range(1, many + 1)
-                ]
+                [noise.margin(subset, {place: length}, confidence) for length in range(1, many + 1)]
             )
             for subset, place, many in wanted
         }

@@ -15,7 +15,7 @@ from adomnia.privacy.contribution import Clamped
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.queries.expression import Column, Constant, Expr, columns
 from adomnia.queries.grouping import shows_null
-from adomnia.queries.operations import call, constant
+from adomnia.queries.operations import call, constant, evaluate
 from adomnia.queries.ranges import Number
 
 __all__ = ["Magnitude", "bind_magnitudes", "neighbors_of", "present"]
@@ -55,7 +55,7 @@ class Magnitude:
     @property
     def columns(self) -> tuple[str, ...]:
         """What it reads of a row."""
-        return tuple(column.name for column in columns(self.expr))
+        return tuple(dict.fromkeys(column.name for column in columns(self.expr)))
 
     def shown(self, steps: Any) -> Any:
         """So many steps as a person reads them."""
@@ -68,9 +68,16 @@ class Magnitude:
         bounds = {"low": self.shown(self.low), "high": self.shown(self.high)}
         return {"name": self.name, **written, **bounds, "step": str(self.step)}
 
-    def __str__(self) -> str:
+    @property
+    def notes(self) -> tuple[str, str]:
+        """What is clamped, and what a row without any of its columns adds, if it is in a table."""
         low, high = (value(self.shown(end)) for end in (self.low, self.high))
-        return f"{self.name} counts as {low} to {high}: what lies beyond is the nearest of these"
+        missing = evaluate(self.expr, dict.fromkeys(self.columns))
+        without = "is in no table" if missing is None else f"adds {value(self.shown(missing))}"
+        return (
+            f"{self.name} counts as {low} to {high}: what lies beyond is the nearest of these",
+            f"a row without {' and '.join(self.columns)} {without}",
+        )
 
 
 def neighbors_of(magnitude: Magnitude, neighbors: Neighbors) -> Neighbors:

@@ -395,10 +395,8 @@ def _sum_tables(
 def _left_out_notes(planned: ReleasePlan) -> tuple[str, ...]:
     """That rows may be left out or clamped; how many is not paid for."""
     listed = "; ".join(one.when for one in planned.layout.impossible)
-    named = ", ".join(one.name for one in planned.layout.magnitudes)
     notes = [f"rows that cannot be are in no table: {listed}"] if listed else []
-    notes += [f"rows without a value are in no table: {named}"] if named else []
-    return (*notes, *map(str, planned.layout.magnitudes))
+    return (*notes, *(note for one in planned.layout.magnitudes for note in one.notes))
 
 
 def _premises(planned: ReleasePlan) -> tuple[Premise, ...]:

@@ -18,7 +18,7 @@ from adomnia.marginals.workload import Subset
 __all__ = ["SumNoise"]
 
 Floats = NDArray[np.float64]
-PARTS = 8
+PARTS = 4
 """Laws of averages are worked out for so many distances from the middle."""
 FEW = 64
 """Of more tables than these both noises are bounded apart, which takes no time."""
@@ -81,12 +81,12 @@ class SumNoise:
             RangeNoise(plan.workload, plan.strategy, plan.blocks)
             for plan in (self.sums, self.counts)
         )
-        magnitude, shared = self.magnitude, len(subsets) * (PARTS + 2)
+        magnitude = self.magnitude
         parts = [magnitude.reach * part / PARTS for part in range(PARTS + 1)]
 
         def width(subset: Subset, weight: float) -> float:
             noise = weighted(rows.terms(subset, {}), weight)
-            return law_margin(near.terms(subset, {}) + noise, self.confidence, shared)
+            return law_margin(near.terms(subset, {}) + noise, self.confidence)
 
         return {
             s: (width(s, magnitude.centre), np.array([width(s, part) for part in parts]))

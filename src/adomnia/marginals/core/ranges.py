@@ -11,7 +11,6 @@ from itertools import product
 import numpy as np
 
 from adomnia.marginals.core.margins import (
-    WHOLE_WORK,
     Shares,
     Terms,
     gaussian_margins,
@@ -22,19 +21,21 @@ from adomnia.marginals.core.margins import (
 from adomnia.marginals.core.measure import MarginalStrategy
 from adomnia.marginals.core.planner import Spread
 from adomnia.marginals.workload import Subset, Workload
-from adomnia.mechanisms.margins.margin import WORK, Noise, margin
+from adomnia.mechanisms.margins.margin import Noise, margin
 
 __all__ = ["RangeNoise", "law_margin"]
 
 Lengths = Mapping[int, int]
 """How many values of some attributes are taken together, by their places."""
+QUICK = 1 << 16
+"""The work that one of many margins may take: a hundredth of a second."""
 
 
-def law_margin(terms: Terms, confidence: float, shared: int = 1) -> float:
-    """The margin of a weighted sum of noises; `shared`, of how many that are worked out."""
+def law_margin(terms: Terms, confidence: float) -> float:
+    """The margin of a weighted sum of noises, which is one of many: rounded up by about a part in
+    five hundred."""
     pairs = [(weight, noise) for weight, noise, _ in terms]
-    work = min(WORK, WHOLE_WORK // max(1, shared))
-    return float(margin(pairs, confidence, [many for _, _, many in terms], work))
+    return float(margin(pairs, confidence, [many for _, _, many in terms], QUICK))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +56,10 @@ class RangeNoise:
     strategy: MarginalStrategy
     blocks: Sequence[Spread]
 
-    def margin(
-        self, subset: Subset, lengths: Lengths, confidence: float = 0.95, shared: int = 1
-    ) -> float:
-        """How far the sum of the cells may be off; `shared` as for `law_margin`."""
+    def margin(self, subset: Subset, lengths: Lengths, confidence: float = 0.95) -> float:
+        """How far the sum of the cells may be off."""
         if self.strategy.kind == "laplace":
-            return law_margin(self.terms(subset, lengths), confidence, shared)
+            return law_margin(self.terms(subset, lengths), confidence)
         variance = np.array([self._variance(subset, lengths)])
         return float(gaussian_margins(variance, self._least, confidence)[0])
 

@@ -1,4 +1,4 @@
-"""Cumulative counts and ranges of released tables, with margins of their own (`ranges.md`)."""
+"""Cumulative counts and ranges of released tables, with margins of their own (`range_noise.md`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from adomnia.errors import QuestionError
 from adomnia.formatting import is_number
 from adomnia.limits import MAX_CUMULATIVE_VALUES
 from adomnia.marginals.core.margins import cell_margins
-from adomnia.marginals.core.ranges import RangeNoise
+from adomnia.marginals.core.range_noise import RangeNoise
 from adomnia.marginals.release import MarginalPlan
 from adomnia.marginals.workload import Subset
 

@@ -41,7 +41,7 @@ from adomnia.ledger.account import RELEASED
 from adomnia.marginals import release as core
 from adomnia.marginals.core.cost import total_is_public
 from adomnia.marginals.core.microdata import SyntheticRecords
-from adomnia.marginals.core.ranges import RangeNoise
+from adomnia.marginals.core.range_noise import RangeNoise
 from adomnia.marginals.paper.fourier import FourierMethod, Options, is_fourier, release_fourier
 from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.marginals.workload import Subset, Workload

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adomnia.curator.releases.magnitudes import Magnitude
 from adomnia.marginals.core.margins import Terms
-from adomnia.marginals.core.ranges import RangeNoise, law_margin
+from adomnia.marginals.core.range_noise import RangeNoise, law_margin
 from adomnia.marginals.release import MarginalPlan
 from adomnia.marginals.workload import Subset
 

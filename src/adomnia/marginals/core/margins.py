@@ -143,7 +143,7 @@ def view_terms(
 
     A view's cell counts by which of the common attributes it agrees in: for each block S of them
     its share, times (1 - 1/n) or -1/n for each attribute of S, over the other sizes. Of some
-    attributes several values may be taken together: `lengths` says how many (`ranges.md`).
+    attributes several values may be taken together: `lengths` says how many (`range_noise.md`).
     """
     taken = lengths or {}
     terms = []

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adomnia.marginals.core.ranges import RangeNoise
+from adomnia.marginals.core.range_noise import RangeNoise
 from adomnia.marginals.release import plan_marginals, release_marginals
 from adomnia.marginals.workload import up_to_ways
 from adomnia.privacy.loss import Loss

@@ -1,4 +1,4 @@
-"""Noise of ranges: cells of a marginal that are taken together along its axes (`ranges.md`)."""
+"""Noise of ranges: cells of a marginal that are taken together (`range_noise.md`)."""
 
 from __future__ import annotations
 

@@ -127,8 +127,8 @@ class ReleasePlan:
             "left_out": [vars(one) for one in self.layout.left_out],
             "impossible": [one.when for one in self.layout.impossible],
             "parts": {
-                name: {currency: str(part) for currency, part in events.loss(event).amounts.items()}
-                for name, event in self.parts.items()
+                name: {currency: str(part) for currency, part in amounts.items()}
+                for name, amounts in self.parts.items()
             },
             "sums": {
                 one.magnitude.name: {
@@ -139,12 +139,12 @@ class ReleasePlan:
         }
 
     @property
-    def parts(self) -> dict[str, events.Event]:
+    def parts(self) -> dict[str, dict[str, Fraction]]:
         """What each part of it costs: the counts, and each of the sums."""
-        if self.marginal_plan is None:
-            return {"counts": self.event}
-        sums = {f"sums of {one.magnitude.name}": one.sums.event for one in self.sums}
-        return {"counts": self.marginal_plan.event, **sums}
+        counts = self.event if self.marginal_plan is None else self.marginal_plan.event
+        paid = {f"sums of {one.magnitude.name}": one.sums.event for one in self.sums}
+        named = {"counts": counts, **paid}
+        return {name: dict(events.loss(event).amounts) for name, event in named.items()}
 
 
 @dataclass(frozen=True)
@@ -417,16 +417,18 @@ def _mechanism(
             workload, planned.event, planned.among.reads, moved, spec.confidence, premises,
             among=planned.among, epsilon=spec.loss.epsilon,
         )  # fmt: skip
-    common = (workload, planned.parts["counts"], layout.reads, _moved(backend, layout))
+    plan = planned.marginal_plan
+    event = planned.event if plan is None else plan.event
+    common = (workload, event, layout.reads, _moved(backend, layout))
     if is_fourier(spec.method):
         return ParityRelease(
             *common, spec.confidence, premises,
             method=spec.method, promise=_promise(backend, planned),
         )  # fmt: skip
-    assert planned.marginal_plan is not None
+    assert plan is not None
     return CoreRelease(
         *common, spec.confidence, premises,
-        plan=planned.marginal_plan, unbiased=spec.unbiased, zeros=planned.zeros, progress=progress,
+        plan=plan, unbiased=spec.unbiased, zeros=planned.zeros, progress=progress,
         agree=lambda made: _agreed(backend, planned, made),
     )  # fmt: skip
 

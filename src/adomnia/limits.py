@@ -105,8 +105,8 @@ MAX_CUMULATIVE_VALUES = 2_000
 """Sums up to a value of a key, in all tables with Laplace noise: each has a law of its own."""
 
 MAX_SUMMED_STEPS = 1 << 30
-"""Steps from the middle of a number's bounds that a row may add to a released table: the sums of
-four thousand million rows fit 64 bits."""
+"""Steps that a number of a row may have where it is summed in released tables: the sums of four
+thousand million rows fit 64 bits."""
 
 MAX_PARITIES = 1 << 24
 """Coefficients that the paper's way of releasing measures."""

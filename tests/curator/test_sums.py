@@ -94,7 +94,7 @@ def test_what_lies_beyond_is_clamped_and_what_is_missing_is_in_no_table(tmp_path
         ({"sums": ["3"]}, "constant"),
         ({"sums": ["income", "income"]}, "twice"),
         ({"sums": ["income"], "method": "fourier"}, "counts of cells alone"),
-        ({"sums": ["income * income * income"]}, "steps between"),
+        ({"sums": ["income * income * income"]}, "goes up to"),
         ({"sums": ["income"], "marginals": ["age / 10 AS sum_income"]}, "two columns"),
         ({"cumulative": ["sex"], "marginals": ["sex"]}, "no order"),
         ({"cumulative": ["age"], "marginals": ["sex"]}, "no key"),
@@ -150,6 +150,21 @@ def test_beside_exact_releases_sums_are_priced_or_refused_before(town: Town) -> 
     assert noise.sums.strategy.factor == noise.counts.strategy.factor * 1000
     assert noise.counts.strategy.factor > 1
     assert database.release(planned).sums[0].sums[0, 1].shape == (2, 4)
+
+
+def test_beside_exact_releases_a_wide_number_is_refused_unpaid(town: Town) -> None:
+    more = "[attributes.person_id]\nlow = 0\nhigh = 10000000\n"
+    database = town.open("epsilon = 1000", more)
+    database.add_prior("SELECT sex, COUNT(*) FROM people GROUP BY sex", accept=True)
+    with pytest.raises(QuestionError, match="exactly, sums of person_id have too many values"):
+        database.plan_release(marginals=["sex, region"], sums=["person_id"], epsilon=1)
+
+
+def test_what_was_paid_for_sums_is_priced_anew_beside_exact_releases(town: Town) -> None:
+    database = town.open("epsilon = 1000")
+    release(database, ["sex, region"], epsilon=1)
+    added = database.add_prior("SELECT sex, COUNT(*) FROM people GROUP BY sex", accept=True)
+    assert (added.repriced, added.before.epsilon, added.after.epsilon) == (1, 1, 2)
 
 
 def test_structural_zeros_have_no_sum_for_certain(town: Town) -> None:

@@ -119,11 +119,12 @@ def _bound(backend: TableBackend, text: str) -> Magnitude:
         )
     _refuse_null(name, expr, attributes)
     found = Magnitude(name, expr, spread.low, spread.high, spread.step, None if plain else written)
-    if found.reach > MAX_SUMMED_STEPS:
+    farthest = max(abs(found.low), abs(found.high))
+    if farthest > MAX_SUMMED_STEPS:
         raise QuestionError(
-            f"{name[:60]!r} has {found.high - found.low:,} steps between its bounds",
-            f"at most {2 * MAX_SUMMED_STEPS:,} are added up: declare a coarser step, or cap it, "
-            "for example LEAST(income, 100000)",
+            f"{name[:60]!r} goes up to {farthest:,} steps",
+            f"numbers of at most {MAX_SUMMED_STEPS:,} are added up: declare a coarser step or "
+            "narrower bounds",
         )
     return found
 

@@ -46,6 +46,7 @@ from adomnia.marginals.paper.fourier import FourierMethod, Options, is_fourier, 
 from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.marginals.workload import Subset, Workload
 from adomnia.policy.policy import refuse_free_lunch
+from adomnia.priors.prior_knowledge import PriorKnowledge
 from adomnia.privacy import events
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
@@ -460,7 +461,7 @@ def _neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
     neighbors = backend.policy.neighbors
     known = backend.public()[1]
     if known:
-        rows = moves(backend.policy, layout.columns, known)
+        rows = _moves(backend, layout, known)
         if rows == 0:
             raise QuestionError(
                 "these tables are already public: they follow from what was released exactly",
@@ -474,6 +475,21 @@ def _neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
     if stays or not neighbors.replaces:
         return neighbors
     return Neighbors("unbounded", neighbors.rows, 2 * neighbors.group)
+
+
+def _moves(backend: TableBackend, layout: TableLayout, known: PriorKnowledge) -> int:
+    """How many rows come and go at once; a number that is summed is a column among the others."""
+    try:
+        return moves(backend.policy, layout.columns, known)
+    except QuestionError:
+        if not layout.magnitudes:
+            raise
+        named = ", ".join(one.name for one in layout.magnitudes)
+        raise QuestionError(
+            f"beside what was released exactly, sums of {named[:60]} have too many values to be "
+            "priced",
+            "declare a coarser step of the column in the policy, or release counts alone",
+        ) from None
 
 
 def _agreed(

@@ -36,6 +36,7 @@ import pyarrow.parquet as pq
 import readme
 
 from adomnia.engines.duckdb.engine import DuckDB
+from adomnia.engines.engine import Request
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.expression import Column
 from adomnia.queries.ranges import cells, from_domain
@@ -121,7 +122,7 @@ def ours(path: str, most_cells: int | None = None, ways: int = 3) -> Callable[[]
     asked = [s for s in SUBSETS if len(s) <= ways]
 
     def run() -> int:
-        found = engine.contingency(table, keys, axes)(asked)
+        found = engine.contingency(Request(table, None, keys, ()), axes)(asked)
         return _check({subset: unseal(one) for subset, one in found.items()})
 
     return run

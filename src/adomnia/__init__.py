@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from adomnia.curator.networks.network import GraphSession, Network, open_graph
     from adomnia.curator.outside_mechanisms import MechanismAnswer
     from adomnia.curator.query_plan import QueryPlan
+    from adomnia.curator.releases.cumulative import CountRange
     from adomnia.curator.releases.release import Release, ReleasePlan
     from adomnia.curator.selections import Above, Chosen
     from adomnia.curator.session import Session
@@ -87,6 +88,7 @@ _MEMBERS = {
     "curator.networks.network": "GraphSession Network open_graph",
     "curator.outside_mechanisms": "MechanismAnswer",
     "curator.query_plan": "QueryPlan",
+    "curator.releases.cumulative": "CountRange",
     "curator.releases.release": "Release ReleasePlan",
     "curator.selections": "Above Chosen",
     "curator.session": "Session",
@@ -115,6 +117,7 @@ __all__ = [
     "CancelledError",
     "CheckError",
     "Chosen",
+    "CountRange",
     "Database",
     "Described",
     "DeterminedCells",

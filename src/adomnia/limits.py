@@ -10,6 +10,7 @@ __all__ = [
     "MAX_COMPARED_CELLS",
     "MAX_CONDITIONS",
     "MAX_CONSISTENT_TABLES",
+    "MAX_CUMULATIVE_VALUES",
     "MAX_DEGREES",
     "MAX_DEGREE_BOUND",
     "MAX_EXPRESSION_CALLS",
@@ -37,6 +38,7 @@ __all__ = [
     "MAX_STATEMENT_CHARACTERS",
     "MAX_STATEMENT_WORDS",
     "MAX_STRUCTURAL_CELLS",
+    "MAX_SUMMED_STEPS",
     "MAX_TESTED_VALUES",
     "MAX_UNPAID_ROUNDS",
     "MAX_WAITING_QUESTIONS",
@@ -110,6 +112,13 @@ MAX_ADAPTIVE_CELLS = 1 << 25
 
 MAX_STRUCTURAL_CELLS = 1 << 20
 """Combinations of values that are looked through for those that cannot be."""
+
+MAX_CUMULATIVE_VALUES = 2_000
+"""Sums up to a value of a key, in all tables with Laplace noise: each has a law of its own."""
+
+MAX_SUMMED_STEPS = 1 << 30
+"""Steps that a number of a row may have where it is summed in released tables: the sums of four
+thousand million rows fit 64 bits."""
 
 MAX_PARITIES = 1 << 24
 """Coefficients that the paper's way of releasing measures."""

@@ -386,6 +386,8 @@ WHOLE = (
     Fault("released tables at half their noise", "inside", "mechanisms.tables.linear:measure",
           argument(0, "jobs", lambda jobs: [replace(j, parameter=j.parameter / 2) for j in jobs]),
           part="releases"),
+    Fault("released sums at half their reach", "inside", "curator.releases.magnitudes:neighbors_of",
+          result(lambda n: replace(n, group=max(1, n.group // 2))), part="releases"),
     Fault("a graph's bound halved", "inside", "privacy.graphs:graph_sensitivity",
           result(_smaller), part="graphs"),
     Fault("a ladder at twice its rate", "inside", "mechanisms.graphs.ladder:draw",

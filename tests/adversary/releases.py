@@ -41,6 +41,15 @@ KEYS = (
     "EXTRACT(quarter FROM seen)",
 )
 
+SUMS = (
+    "income",
+    "age",
+    "LEAST(income, 7) AS least",
+    "COALESCE(zip, -3) * 2 AS code2",
+    "CASE WHEN smoker THEN age ELSE 0 - age END AS turned",
+    "COALESCE(income, 0) + age AS both",
+)
+
 
 def run(stretch: Stretch) -> None:
     """Releases by every method."""
@@ -75,6 +84,7 @@ def release(world: World, chance: random.Random) -> tuple[str, Any]:
     terms: dict[str, Any] = {world.currency: chance.choice(["0.5", "2"]), "method": method}
     if method == "microdata":
         terms["unbiased"] = chance.random() < 0.5
+        terms["sums"] = chance.sample(SUMS, chance.choice([0, 0, 1, 2]))
     known = (*ATTRIBUTES, *KEYS) if chance.random() < 0.4 else ATTRIBUTES
     listed = [chance.sample(known, chance.choice([1, 2, 2])) for _ in range(chance.choice([1, 2]))]
     if chance.random() < 0.3:

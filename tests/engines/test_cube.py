@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import prod
@@ -58,7 +59,7 @@ def asked():
         (*cells(key.range), None) if attributes[key.name].nullable else tuple(cells(key.range))
         for key in keys
     )
-    return Table("people", attributes, None, 1, {}), keys, axes
+    return Request(Table("people", attributes, None, 1, {}), None, keys, ()), axes
 
 
 @pytest.mark.parametrize(("most", "few"), [(1 << 26, 0), (1 << 26, 10**9), (200, 0), (40, 0)])
@@ -76,13 +77,15 @@ def test_every_way_gives_the_same_tables(opened, asked, monkeypatch, most, few):
 @pytest.mark.parametrize(("most", "few"), [(1 << 26, 0), (200, 10**9), (200, 0)])
 def test_a_row_that_does_not_qualify_is_in_no_table(opened, asked, monkeypatch, most, few):
     """Also where the condition reads what the wanted tables do not, and where it is unknown."""
-    table, keys, axes = asked
+    request, axes = asked
+    keys = request.keys
     test = call("and", call("eq", keys[0], constant("M")), call("gt", keys[1], constant(4)))
     where = call("case", test, constant(False), constant(True))
     monkeypatch.setattr(opened, "most_cells", most)
     monkeypatch.setattr(engine_room, "FEW_ROWS", few)
     every, some = (
-        opened.contingency(table, keys, axes, one)([(0, 1, 3), (3,)]) for one in (None, where)
+        opened.contingency(replace(request, where=one), axes)([(0, 1, 3), (3,)])
+        for one in (None, where)
     )
     wanted = unseal(every[0, 1, 3]).copy()
     lost = wanted[1, 4 - axes[1][0] + 1 :].copy()
@@ -101,7 +104,7 @@ def test_little_memory_gives_the_same_tables(opened, asked, tmp_path, monkeypatc
     limit = little._rows("SELECT current_setting('memory_limit')")[0][0]
     little.close()
     assert all(np.array_equal(unseal(found[s]), unseal(wanted[s])) for s in SUBSETS)
-    assert little.most_cells < prod(len(axis) for axis in asked[2])
+    assert little.most_cells < prod(len(axis) for axis in asked[1])
     assert limit == "61.0 MiB"  # as 64 MB are written
 
 

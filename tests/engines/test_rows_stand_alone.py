@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 from postgres_place import exact, placed, table
 
 from adomnia.engines.duckdb.engine import DuckDB
+from adomnia.engines.engine import Request
 from adomnia.engines.postgres.engine import PostgreSQL
 from adomnia.engines.spark.dialect import SPARK
 from adomnia.engines.spark.engine import Spark
@@ -169,7 +170,7 @@ def test_a_unit_of_two_types_is_refused(tmp_path):
         for ask in (
             lambda: exact(engine, "SELECT COUNT(*) FROM people", private),
             lambda: groups(engine, Open(), "y", unit="x"),
-            lambda: engine.contingency(private, (key,), ((1, 2),)),
+            lambda: engine.contingency(Request(private, None, (key,), ()), ((1, 2),)),
         ):
             with pytest.raises(PolicyError, match="another type"):
                 ask()

@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 from sources import ENGINES, from_database
 
 from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.engine import Request
 from adomnia.engines.sql import statement
 from adomnia.engines.sql.units import ChosenGroups
 from adomnia.mechanisms.unseal import unseal
@@ -126,7 +127,9 @@ def test_without_groups_and_for_whole_tables_nothing_changes(make):
             assert plain.tolist() == bounded.tolist()
         axes = (KINDS,)
         released = [
-            unseal(engine.contingency(private, (KIND,), axes)([(0,)])[0,]).tolist()
+            unseal(
+                engine.contingency(Request(private, None, (KIND,), ()), axes)([(0,)])[0,]
+            ).tolist()
             for private in (table(6), table(6, 1, 1))
         ]
         assert released[0] == released[1]

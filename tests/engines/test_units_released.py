@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 from sources import ENGINES, from_database
 
 from adomnia.engines.duckdb import engine as engine_room
+from adomnia.engines.engine import Request
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.sensitivity import Setting
@@ -61,7 +62,7 @@ REST = [row for row in ROWS if row["who"] != 0]
 
 
 def released(engine, private):
-    found = engine.contingency(private, KEYS, AXES)(SUBSETS)
+    found = engine.contingency(Request(private, None, KEYS, ()), AXES)(SUBSETS)
     return [unseal(found[subset]) for subset in SUBSETS]
 
 

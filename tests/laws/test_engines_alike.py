@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -19,7 +20,9 @@ from sources import DOMAINS, ENGINES, GAPS, SERVERS, TYPES, WRITTEN, from_databa
 from statements import KEYS, Writer
 from test_engine import EXPRESSIONS, NASTY, REAL, TABLE, asked
 
+from adomnia.engines.engine import Request
 from adomnia.mechanisms.unseal import unseal
+from adomnia.privacy.contribution import Clamped
 from adomnia.queries.expression import Column
 from adomnia.queries.measurement import Counts
 from adomnia.queries.operations import call, constant
@@ -269,12 +272,36 @@ def test_marginals_are_sums_of_the_rows(make):
     keys = tuple(Column(name, spread) for name, spread in zip(names, spreads, strict=True))
     axes = (("F", "M", "other", None), (False, True, None), (1, 2, 9, None))
     with make(rows) as (engine, _):
-        tables = engine.contingency(TABLE, keys, axes)([(0, 1, 2), (0,), (2, 1), ()])
+        tables = engine.contingency(Request(TABLE, None, keys, ()), axes)(
+            [(0, 1, 2), (0,), (2, 1), ()]
+        )
         parts = {subset: unseal(table) for subset, table in tables.items()}
     whole = parts[0, 1, 2]
     assert whole.sum() == len(rows) == parts[()]
     assert np.array_equal(parts[0,], whole.sum(axis=(1, 2)))
     assert np.array_equal(parts[2, 1], whole.sum(axis=0).T)
+
+
+@every_engine
+def test_marginals_of_what_rows_add_are_clamped_in_every_row(make):
+    """And of the same groups as the counts: kinds 1, 2 and 9 add -1, 0 and, clamped, 4."""
+    rows = drawn(2, 60)
+    keys = tuple(Column(name, from_domain(DOMAINS[name])) for name in ("sex", "kind"))
+    axes = (("F", "M", "other", None), (1, 2, 9, None))
+    added = Clamped(call("sub", keys[1], constant(2)), -1, 4)
+    request = Request(TABLE, None, keys, (added,), grouping=0)
+    with make(rows) as (engine, _):
+        engine.prepare(request)
+        tables = engine.contingency(request, axes)([(0, 1), (1,), ()])
+        summed, kinds, total = (unseal(tables[s]) for s in ((0, 1), (1,), ()))
+        counts = unseal(
+            engine.contingency(replace(request, contributions=()), axes)([(0, 1)])[0, 1]
+        )
+    assert summed.dtype == np.int64
+    assert np.array_equal(summed, counts * np.array([-1, 0, 4, 0]))
+    assert np.array_equal(kinds, summed.sum(axis=0))
+    assert total == summed.sum()
+    assert summed.any()
 
 
 @every_engine
@@ -286,7 +313,8 @@ def test_marginals_of_some_rows_are_sums_of_these(make):
     where = call("case", test, constant(False), constant(True))
     with make(rows) as (engine, _):
         every, some = (
-            engine.contingency(TABLE, keys, axes, one)([(0, 1), (0,)]) for one in (None, where)
+            engine.contingency(Request(TABLE, one, keys, ()), axes)([(0, 1), (0,)])
+            for one in (None, where)
         )
         whole, part, sex = unseal(every[0, 1]), unseal(some[0, 1]), unseal(some[0,])
     assert whole[0, 1] > 0

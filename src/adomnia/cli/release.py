@@ -41,6 +41,14 @@ SHOWN = 20
     metavar="COLUMN=N",
     help="Put numbers in N bands, found privately, or in bands that begin at E1,E2,…; repeatable.",
 )
+@click.option(
+    "--sums", multiple=True, metavar="NUMBER",
+    help="Also sums and averages of a number with public bounds; repeatable.",
+)  # fmt: skip
+@click.option(
+    "--cumulative", multiple=True, metavar="KEY",
+    help="Also counts up to each value of a key of numbers or days; repeatable.",
+)  # fmt: skip
 @click.option("--epsilon", metavar="E", help="What to pay (Laplace noise).")
 @click.option("--rho", metavar="R", help="What to pay, with Gaussian noise (zCDP).")
 @click.option("--out", metavar="DIR", help="The folder to make.")
@@ -100,6 +108,7 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
       adomnia release --marginals sex,age --marginals region --rho 0.1 --out tables
       adomnia release --marginals "age / 10 AS decade, sex" --epsilon 1 --out tables
       adomnia release --ways 2 --bins income=10 --epsilon 1 --out tables --microdata
+      adomnia release --marginals region,sex --sums income --rho 0.1 --out tables
     """
     if not only_plan and out is None:
         raise QuestionError("a release needs a folder", "for example --out tables, or --plan")
@@ -194,11 +203,23 @@ def _print_plan(planned: ReleasePlan, form: str) -> None:
     screen = terminal.console()
     shown = sorted(planned.deviations.items(), key=lambda pair: (len(pair[0]), pair[0]))[:40]
     rows = [
-        (named(planned.workload, s), f"{planned.workload.cells(s):,}", f"{d:,.1f}")
+        (
+            named(planned.workload, s),
+            f"{planned.workload.cells(s):,}",
+            f"{d:,.1f}",
+            *(formatting.significant(one.deviation(s)) for one in planned.sums),
+        )
         for s, d in shown
     ]
-    screen.print(terminal.table(["table", "cells", "expected error of a cell"], rows, [1, 2]))
+    sums = [f"of a sum of {one.magnitude.name}" for one in planned.sums]
+    heads = ["table", "cells", "expected error of a cell", *sums]
+    screen.print(terminal.table(heads, rows, range(1, len(heads))))
     screen.print(f"{facts['marginals']:,} tables, {facts['cells']:,} cells; {facts['mechanism']}")
+    if planned.sums:
+        parts = (f"{name} {formatting.amounts(part)}" for name, part in facts["parts"].items())
+        screen.print(f"each a part of the price: {'; '.join(parts)}")
+    for one in planned.layout.magnitudes:
+        screen.print("\n".join(one.notes))
     _print_left_out(planned)
     for one in facts.get("bands", ()):
         screen.print(formatting.one_line(_band_line(one), 200))

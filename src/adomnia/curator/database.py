@@ -99,6 +99,8 @@ class PrivateDatabase(Closing):
         unbiased: bool = False,
         confidence: float = 0.95,
         bins: Mapping[str, int | Sequence[Any]] | Iterable[str] = (),
+        sums: Iterable[str] = (),
+        cumulative: Iterable[str] = (),
     ) -> ReleasePlan:
         """The tables a release would hold, their expected errors and its cost; spends nothing.
 
@@ -111,6 +113,9 @@ class PrivateDatabase(Closing):
         holds. `bins` makes bands of columns of numbers: so many, whose edges are found privately
         for a tenth of the loss, or a list of public edges: `{"income": 10, "age": [18, 65]}`. Such
         a column is a key `income_band`, and made-up records have the number beside it.
+        Of `sums`, numbers with public bounds, each table also has the sums and averages;
+        counts and each of them cost equal parts of the loss. Along keys that are
+        `cumulative` each table also has the counts up to each value, at no further cost.
 
         Returns the plan, which `release` takes. Raises a QuestionError where attributes, loss or
         method are wrong or the tables do not fit, and a PolicyError where the promise does not
@@ -132,7 +137,17 @@ class PrivateDatabase(Closing):
         loss = _loss(epsilon, rho)
         return plan_release(
             self._backend,
-            ReleaseSpec(loss, ways, listed, method, unbiased, confidence, bins=band_requests(bins)),
+            ReleaseSpec(
+                loss,
+                ways,
+                listed,
+                method,
+                unbiased,
+                confidence,
+                band_requests(bins),
+                tuple(sums),
+                tuple(cumulative),
+            ),
         )
 
     def release(

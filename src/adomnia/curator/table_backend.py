@@ -229,7 +229,7 @@ def _request(table: Table, reads: Reads) -> Request:
     if isinstance(reads, KeyTotals):
         return Request(table, reads.where, reads.keys, reads.contributions)
     if isinstance(reads, MarginalTables):
-        return Request(table, reads.where, reads.keys, ())
+        return Request(table, reads.where, reads.keys, reads.contributions, grouping=0)
     raise TypeError("a table has no graph")
 
 
@@ -269,5 +269,5 @@ def _one(engine: Engine, table: Table, reads: Reads) -> Sealed[Any] | Any:
         sealed = engine.histogram(request, reads.ranked)
         return sealed if reads.most is None else limit_histogram(sealed, reads.most)
     if isinstance(reads, MarginalTables):
-        return engine.contingency(table, reads.keys, reads.axes, reads.where)
+        return engine.contingency(request, reads.axes)
     return engine.keyed(request)

@@ -33,7 +33,8 @@ def sealed(tables: ExactTables) -> Contingency:
 def tables_of(
     columns: Sequence[Sequence[Any]], counts: NDArray[np.int64], axes: Axes
 ) -> ExactTables:
-    """Tables of groups that were counted; a group with a value outside an axis is left out."""
+    """Tables of groups that were counted or added up; a group with a value outside an axis is left
+    out."""
     codes = [_codes(column, axis) for column, axis in zip(columns, axes, strict=True)]
     inside = np.ones(len(counts), dtype=bool)
     for code in codes:
@@ -60,6 +61,6 @@ def _table(
     cell = np.zeros(len(counts), dtype=np.int64)
     for place in subset:
         cell = cell * sizes[place] + codes[place]
-    # Counts stay far below 2^53, so the floating sums of bincount are exact.
-    flat = np.bincount(cell, counts, prod(shape)).astype(np.int64)
+    flat = np.zeros(prod(shape), np.int64)
+    np.add.at(flat, cell, counts)
     return flat.reshape(shape)

@@ -101,10 +101,11 @@ class Engine(Protocol):
         """The components of all contributions side by side, for every key that occurs."""
         ...
 
-    def contingency(
-        self, table: Table, keys: tuple[Expr, ...], axes: Axes, where: Expr | None = None
-    ) -> Contingency:
-        """All marginals of the keys over their public values, sealed, from one pass."""
+    def contingency(self, request: Request, axes: Axes) -> Contingency:
+        """All marginals of the keys over their public values, sealed, from one pass.
+
+        Of whole numbers: rows, or what rows add by the one contribution of the request.
+        """
         ...
 
     def close(self) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, starmap
 from typing import Any
 
+from adomnia.curator.releases.figures import COUNT, figures
 from adomnia.curator.releases.presentation import Imprint, Presentation
 from adomnia.curator.releases.release import Release, named
 from adomnia.formatting import margin_size, significant, symbol_amounts, value
@@ -22,12 +23,13 @@ MOST_ROWS = 400
 
 @dataclass(frozen=True)
 class _TableView:
-    """A table as the page shows it: cells with their count and margin, and how many more."""
+    """A table as the page shows it: cells with their figures and margins, and how many more."""
 
     anchor: str
     names: list[str]
-    drawing: str
-    rows: list[tuple[tuple[Any, ...], str, str]]
+    drawings: list[str]
+    figures: list[str]
+    rows: list[tuple[tuple[Any, ...], list[tuple[str, str]]]]
     more: int
 
 
@@ -75,18 +77,23 @@ def _quality(release: Release) -> list[tuple[str, int, str, str]]:
 def _table(release: Release, subset: Subset) -> _TableView:
     workload = release.plan.workload
     names = [workload.names[number] for number in subset]
-    counts = release.tables[subset].reshape(-1).tolist()
-    margins = release.margins[subset].reshape(-1).tolist()
-    cells = list(product(*(release.values[number] for number in subset)))
-    rows = list(zip(cells, counts, margins, strict=True))
     sides = [release.values[number] for number in subset]
-    drawing = table_chart(
-        CountedTable(names, sides, release.tables[subset], release.margins[subset])
-    )
-    shown = [
-        (cell, value(count, off), margin_size(off) if off else "0")
-        for cell, count, off in rows[:MOST_ROWS]
+    found = figures(release, subset)
+    drawings = [
+        table_chart(CountedTable(names, sides, one.values, one.margins, one.said))
+        for one in found
+        if one.name == COUNT or not one.rounds  # readers look at counts and at averages
     ]
+    rows = list(zip(product(*sides), *(one.pairs() for one in found), strict=True))
+    shown = [(cell, list(starmap(_shown, pairs))) for cell, *pairs in rows[:MOST_ROWS]]
     more = max(0, len(rows) - MOST_ROWS)
     anchor = re.sub(r"\W+", "_", named(workload, subset))
-    return _TableView(anchor, names, drawing, shown, more)
+    said = [one.said for one in found]
+    return _TableView(anchor, names, [one for one in drawings if one], said, shown, more)
+
+
+def _shown(number: Any, off: float | None) -> tuple[str, str]:
+    """A number and its margin as texts; both empty where there is none."""
+    if number is None:
+        return "", ""
+    return value(number, off), margin_size(off) if off else "0"

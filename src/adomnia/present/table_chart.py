@@ -1,7 +1,8 @@
-"""Which picture a table of counts gets: a line, a pyramid, a heat map, or bars."""
+"""Which picture a table of counts or averages gets: a line, a pyramid, a heat map, or bars."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -20,6 +21,7 @@ from adomnia.present.drawing.pyramid import PyramidSide, pyramid
 
 __all__ = ["CountedTable", "table_chart"]
 
+COUNT = "count"
 MOST_BARS = 400
 MOST_HEAT = 20_000
 ORDERED = 8
@@ -29,21 +31,29 @@ MOST_LINES = 6
 
 @dataclass(frozen=True, eq=False)
 class CountedTable:
-    """A table: the names and values of its sides, its counts, and how far each may be off."""
+    """A table: the names and values of its sides, its counts, and how far each may be off.
+
+    `what` its numbers are, if not counts: averages, say, which are not a number where there is
+    nobody.
+    """
 
     names: Sequence[str]
     sides: Sequence[tuple[Any, ...]]
     counts: NDArray[Any]
     margins: NDArray[np.float64]
+    what: str = COUNT
 
     @property
     def title(self) -> str:
         """What it is a table of."""
-        return f"{' × '.join(self.names)}: counts with margins"
+        said = "counts" if self.what == COUNT else self.what
+        return f"{' × '.join(self.names)}: {said} with margins"
 
     def turned(self) -> CountedTable:
         """A table of two sides with the second one first."""
-        return CountedTable(self.names[::-1], self.sides[::-1], self.counts.T, self.margins.T)
+        return CountedTable(
+            self.names[::-1], self.sides[::-1], self.counts.T, self.margins.T, self.what
+        )
 
 
 def table_chart(table: CountedTable) -> str:
@@ -51,7 +61,7 @@ def table_chart(table: CountedTable) -> str:
     lined = [_is_ordered(side) for side in table.sides]
     if len(table.sides) == 1 and lined[0]:
         return _lines(
-            table.names[0], table.sides[0], [("count", table.counts, table.margins)], table
+            table.names[0], table.sides[0], [(table.what, table.counts, table.margins)], table
         )
     if len(table.sides) == 2 and lined != [False, False]:
         ordered = table if lined[0] else table.turned()
@@ -72,7 +82,7 @@ def _is_ordered(side: Sequence[Any]) -> bool:
 def _by_group(table: CountedTable) -> str:
     """An ordered side, and a line for each value of the other; of two, both sides of a pyramid."""
     steps, groups = table.sides
-    if len(groups) == 2 and not isinstance(steps[0], date):
+    if len(groups) == 2 and not isinstance(steps[0], date) and table.what == COUNT:
         made = [
             PyramidSide(f"{table.names[1]} {label(group)}",
                         table.counts[:, i].tolist(), table.margins[:, i].tolist())
@@ -104,15 +114,23 @@ def _lines(
         return label(steps[int(place)]) if place in places else ""
 
     lines = [
-        Series(said, places, counts[known].tolist(), margins[known].tolist())
+        Series(said, [place for place, one in zip(places, there, strict=True) if one],
+               counts[known][there].tolist(), margins[known][there].tolist())
         for said, counts, margins in parts
-    ]
-    plot = Plot(table.title, name, "count", lines, whole=True, show_across=shown)
+        for there in (~np.isnan(counts[known].astype(np.float64)),)
+        if there.any()
+    ]  # fmt: skip
+    if not lines:
+        return ""
+    whole = table.what == COUNT
+    plot = Plot(table.title, name, table.what, lines, whole=whole, show_across=shown)
     return draw(plot, heading=False)
 
 
 def _figure(count: float, off: float) -> str:
     """A count with its margin; one without is a cell that nobody can be in."""
+    if math.isnan(count):
+        return "nobody"
     return f"{value(count, off)} {margin(off)}" if off else f"{value(count)}, for certain"
 
 
@@ -124,7 +142,10 @@ def _heat(table: CountedTable) -> str:
     ]
     cells = [
         [
-            (float(count), f"{sides[0][1][i]}, {sides[1][1][j]}: {_figure(count, off)}")
+            (
+                0.0 if math.isnan(count) else float(count),
+                f"{sides[0][1][i]}, {sides[1][1][j]}: {_figure(count, off)}",
+            )
             for j, (count, off) in enumerate(zip(*rows, strict=True))
         ]
         for i, rows in enumerate(zip(down.counts.tolist(), down.margins.tolist(), strict=True))
@@ -139,5 +160,6 @@ def _bars(table: CountedTable) -> str:
     bars = [
         Bar(", ".join(map(label, cell)), count, off or None, _figure(count, off))
         for cell, (count, off) in zip(product(*table.sides), numbers, strict=True)
+        if not math.isnan(count)
     ]
-    return bar_chart(bars, table.title, MOST_BARS, axis="count")
+    return bar_chart(bars, table.title, MOST_BARS, axis=table.what)

@@ -47,11 +47,13 @@ class KeyTotals:
 
 @dataclass(frozen=True)
 class MarginalTables:
-    """All marginals of the keys over the values on their axes, of the rows that qualify."""
+    """All marginals of the keys over the values on their axes, of the rows that qualify: how many
+    they are, or what they add up to by one contribution."""
 
     keys: tuple[Expr, ...]
     axes: tuple[tuple[Any, ...], ...]
     where: Expr | None = None
+    contributions: tuple[Contribution, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -92,8 +92,8 @@ class Memory:
             for receipt in islice(reversed(tables), MAX_TABLES):
                 yield from self._told(receipt)
             for receipt in self._receipts(RELEASED + digest(self.version)):
-                (published,) = self._answer(receipt)["released"]
-                yield from released(self.policy, receipt, published["marginals"])
+                for published in self._answer(receipt)["released"]:
+                    yield from released(self.policy, receipt, published["marginals"])
 
     @cached_property
     def _account(self) -> Account:

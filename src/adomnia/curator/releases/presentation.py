@@ -7,10 +7,12 @@ are.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any
 
+from adomnia.curator.releases.figures import COUNT, Figure
 from adomnia.errors import QuestionError
 
 __all__ = ["MARKS", "Imprint", "Presentation"]
@@ -67,6 +69,21 @@ class Presentation:
             return 0, 0, ""  # nobody can be there, and no rounding moved it
         moved = self.round_to / 2 if self.round_to > 1 or number != count else 0.0
         return number, math.ceil(margin + moved), ""
+
+    def printed_figure(self, figure: Figure) -> Iterator[tuple[Any, Any, str]]:
+        """Each number of a figure with its margin and mark; averages are not rounded, and a sum
+        below 0 is as sure as one above."""
+        for number, off in figure.pairs():
+            if number is None or off is None:
+                yield None, None, ""
+            elif not figure.rounds:
+                unsure = self.suppress_unsure and off > abs(number)
+                yield (None, None, UNSURE) if unsure else (number, off, "")
+            elif number >= 0 or figure.name == COUNT:
+                yield self.printed(number, off)
+            else:
+                shown, wide, mark = self.printed(-number, off)
+                yield None if shown is None else -shown, wide, mark
 
     def to_json(self) -> dict[str, Any]:
         """The presentation as plain JSON values."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -21,15 +21,27 @@ from adomnia.curator.releases.band_search import (
 )
 from adomnia.curator.releases.bands import BandRequest, Bands, even_bands, public_bands
 from adomnia.curator.releases.consistent import MOST_CELLS, Consistent, agreeing
-from adomnia.curator.releases.release_keys import TableLayout, table_layout
+from adomnia.curator.releases.cumulative import (
+    CountRange,
+    CumulativePlan,
+    CumulativeTable,
+    cumulative_tables,
+    plan_cumulative,
+    range_of,
+)
+from adomnia.curator.releases.magnitudes import Magnitude, bind_magnitudes, neighbors_of
+from adomnia.curator.releases.release_keys import TableLayout, refuse_names, table_layout
 from adomnia.curator.releases.release_mechanisms import (
     CoreRelease,
     DrawnTable,
     ParityRelease,
     ReleasedTables,
+    SumRelease,
     records_of,
 )
 from adomnia.curator.releases.structural_zeros import Zeros, in_table, structural_zeros
+from adomnia.curator.releases.sum_noise import SumNoise
+from adomnia.curator.releases.sum_tables import SumTables, sum_tables
 from adomnia.curator.session import Session
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
@@ -38,15 +50,18 @@ from adomnia.ledger.account import RELEASED
 from adomnia.marginals import release as core
 from adomnia.marginals.core.cost import total_is_public
 from adomnia.marginals.core.microdata import SyntheticRecords
+from adomnia.marginals.core.range_noise import RangeNoise
 from adomnia.marginals.paper.fourier import FourierMethod, Options, is_fourier, release_fourier
 from adomnia.marginals.paper.promise import MarginalPromise
 from adomnia.marginals.workload import Subset, Workload
 from adomnia.policy.policy import refuse_free_lunch
+from adomnia.priors.prior_knowledge import PriorKnowledge
 from adomnia.privacy import events
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.premises import ExactReleasesHold, Facts, Premise, RowsStay, check_premises
 from adomnia.queries.canonical import digest
+from adomnia.queries.key_list import split_keys
 
 __all__ = [
     "CONSISTENT",
@@ -99,6 +114,9 @@ class ReleaseSpec:
         levels = sum(levels_of(one.many or 0) for one in self.searched)
         return _part(self.loss, SEARCHED / levels)
 
+    sums: tuple[str, ...] = ()
+    cumulative: tuple[str, ...] = ()
+
 
 @dataclass(frozen=True)
 class ReleasePlan:
@@ -129,6 +147,9 @@ class ReleasePlan:
         """What the tables cost, with what finds their bands."""
         return self.spec.loss if self.spec.searched else events.loss(self.event)
 
+    sums: tuple[SumNoise, ...] = ()
+    cumulative: CumulativePlan = field(default_factory=CumulativePlan)
+
     @property
     def workload(self) -> Workload:
         """The tables, by the places of their attributes."""
@@ -151,6 +172,16 @@ class ReleasePlan:
             "left_out": [vars(one) for one in self.layout.left_out],
             "impossible": [one.when for one in self.layout.impossible],
             **({"bands": [self._bands_json(one) for one in self.bands]} if self.bands else {}),
+            "parts": {
+                name: {currency: str(part) for currency, part in amounts.items()}
+                for name, amounts in self.parts.items()
+            },
+            "sums": {
+                one.magnitude.name: {
+                    named(self.workload, s): one.deviation(s) for s in self.workload.marginals
+                }
+                for one in self.sums
+            },
         }
 
     def _bands_json(self, bands: Bands) -> dict[str, Any]:
@@ -168,6 +199,14 @@ class ReleasePlan:
             "rows_missed": vars(self.missed[bands.column]),
             "spent": {name: str(value) for name, value in cost.amounts.items()},
         }
+
+    @property
+    def parts(self) -> dict[str, dict[str, Fraction]]:
+        """What each part of it costs: the counts, and each of the sums."""
+        counts = self.event if self.marginal_plan is None else self.marginal_plan.event
+        paid = {f"sums of {one.magnitude.name}": one.sums.event for one in self.sums}
+        named = {"counts": counts, **paid}
+        return {name: dict(events.loss(event).amounts) for name, event in named.items()}
 
 
 @dataclass(frozen=True)
@@ -199,6 +238,53 @@ class Release:
     """Which data it was, by the curator's word."""
     misfits: Mapping[Subset, float] = field(default_factory=dict)
     """How far each table is from its own noisy measurement, as root of the mean square."""
+    sums: tuple[SumTables, ...] = ()
+    """What numbers add up to in the cells of the same tables, and averages."""
+    cumulative: Mapping[Subset, tuple[CumulativeTable, ...]] = field(default_factory=dict)
+    """Counts up to each value of the keys that were named for it."""
+    unbiased: Mapping[Subset, NDArray[Any]] = field(default_factory=dict)
+    """The tables before they were fitted to records, where margins are known of these."""
+
+    def range(self, table: str | Sequence[str], key: str, low: Any, high: Any) -> CountRange:
+        """The counts of a table from one value of a key to another, both included, with the margin
+        of that sum: it is not the sum of the cells' margins.
+
+        `table` is one of the release by its keys, a list or a text with commas. Returns counts and
+        margins over its other keys. Raises a QuestionError where there is no such table or key, or
+        where the method tells no margins of sums.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=500).open() as database:
+        ...     made = database.release(database.plan_release(marginals=["sex,age"], epsilon=1))
+        >>> grown = made.range("sex,age", "age", 18, 120)
+        >>> grown.names, bool((grown.counts <= made.tables[0, 1].sum(axis=1)).all())
+        (('sex',), True)
+        """
+        plan = self.plan.marginal_plan
+        if plan is None:
+            raise QuestionError(
+                f"--method {self.plan.spec.method} tells no margins of sums of cells",
+                "use the other method, microdata",
+            )
+        names = split_keys(table) if isinstance(table, str) else table
+        subset, place = _named(self.plan.workload, [name.strip() for name in names], key)
+        noise = RangeNoise(plan.workload, plan.strategy, plan.blocks)
+        made = ReleasedTables(self.tables, self.margins, self.microdata, unbiased=self.unbiased)
+        confidence = self.plan.spec.confidence
+        return range_of(self.plan.layout, noise, confidence, made, subset, place, (low, high))
+
+
+def _named(workload: Workload, names: Sequence[str], key: str) -> tuple[Subset, int]:
+    """A table by the names of its keys, and the place of one of them."""
+    known = {frozenset(workload.names[p] for p in s): s for s in workload.marginals}
+    subset = known.get(frozenset(names))
+    if subset is None or key not in names:
+        listed = "; ".join(", ".join(sorted(one)) for one in known)
+        raise QuestionError(
+            f"there is no table of {', '.join(names)[:60]!r} with a key {key[:60]!r}",
+            f"tables of this release are: {listed[:400]}",
+        )
+    return subset, workload.names.index(key)
 
 
 def named(workload: Workload, subset: Subset) -> str:
@@ -223,8 +309,16 @@ def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
             f"--method {spec.method} does not keep cells empty that [[impossible]] names",
             "use the other method, microdata",
         )
+    beside = spec.sums or spec.cumulative
+    if beside and spec.method != "microdata" and _is_method(spec.method):
+        raise QuestionError(
+            f"--method {spec.method} makes counts of cells alone",
+            "sums and cumulative counts go with the other method, microdata",
+        )
     bands = tuple(_bands(backend, one) for one in spec.bins)
     layout = table_layout(backend, spec.ways, spec.marginals, bands)
+    layout = replace(layout, magnitudes=bind_magnitudes(backend, spec.sums))
+    refuse_names(layout)
     workload = layout.workload
     if is_fourier(spec.method):
         kind = "gaussian" if spec.loss.rho else "laplace"
@@ -237,11 +331,34 @@ def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     if not _is_method(spec.method):
         hint = "one of " + ", ".join(get_args(ReleaseMethod))
         raise QuestionError(f"there is no method {spec.method[:40]!r}", hint)
-    plan = core.plan_marginals(workload, spec.tables_loss, _neighbors(backend, layout))
+    share, neighbors = _share(spec), _neighbors(backend, layout)
+    plan = core.plan_marginals(workload, share, neighbors)
     if not spec.unbiased:
         core.refuse_records(plan)
     plan.margins(spec.confidence)  # kept by the plan: what it decides is known before it is paid
-    return ReleasePlan(spec, layout, plan.event, plan.name, plan.deviations, plan, bands=bands)
+    sums = [_plan_sums(one, plan, share, spec.confidence) for one in layout.magnitudes]
+    event = events.composed([plan.event, *(one.sums.event for one in sums)])
+    upto = plan_cumulative(layout, spec.cumulative, plan, spec.confidence)
+    return ReleasePlan(
+        spec, layout, event, plan.name, plan.deviations, plan, bands=bands, sums=tuple(sums),
+        cumulative=upto,
+    )  # fmt: skip
+
+
+def _share(spec: ReleaseSpec) -> Loss:
+    """What the counts, and each of the sums, may cost: equal parts."""
+    return _part(spec.tables_loss, Fraction(1, 1 + len(spec.sums)))
+
+
+def _plan_sums(
+    magnitude: Magnitude, counts: core.MarginalPlan, share: Loss, confidence: float
+) -> SumNoise:
+    """The same tables as the counts', of rows that count several times."""
+    neighbors = neighbors_of(magnitude, counts.neighbors)
+    sums = core.plan_marginals(counts.workload, share, neighbors)
+    noise = SumNoise(magnitude, counts, sums, confidence)
+    noise.prepare()
+    return noise
 
 
 def _one_of_all(backend: TableBackend, spec: ReleaseSpec, layout: TableLayout) -> ReleasePlan:
@@ -317,7 +434,10 @@ def publish(
     version = backend.version()
     use = Use(
         statement=f"RELEASE {len(planned.workload.marginals)} marginals ({planned.spec.method})",
-        mechanisms=(release_mechanism(backend, planned, progress),),
+        mechanisms=(
+            release_mechanism(backend, planned, progress),
+            *_sum_mechanisms(backend, planned),
+        ),
         promise=backend.knowledge.promise,
         version=version,
         priors=planned.priors,
@@ -327,11 +447,13 @@ def publish(
     paid = spend(backend, payer, use)
     made: ReleasedTables = paid.released[0]
     left = paid.remaining
+    sums = _sum_tables(planned, made, paid.released[1:])
     values = tuple(key.values for key in planned.layout.keys)
     return Release(
         planned, values, made.tables, made.margins, made.microdata, paid.receipt,
-        backend.policy.digest, left, (*made.notes, *_impossible_note(planned)),
-        backend.policy.table, backend.policy.version, made.misfits,
+        backend.policy.digest, left, (*made.notes, *_left_out_notes(planned)),
+        backend.policy.table, backend.policy.version, made.misfits, sums,
+        cumulative_tables(planned.cumulative, planned.layout, planned.zeros, made), made.unbiased,
     )  # fmt: skip
 
 
@@ -342,14 +464,44 @@ def _with_bands(backend: TableBackend, planned: ReleasePlan, payer: Payer) -> Re
     found = find_bands(session, spec.searched, spec.level_loss, planned.event)
     bands = tuple(found.get(one.column, one) for one in planned.bands)
     layout = table_layout(backend, spec.ways, spec.marginals, bands)
+    layout = replace(layout, magnitudes=planned.layout.magnitudes)
     zeros = structural_zeros(layout.keys, layout.impossible)
     return replace(planned, layout=layout, bands=bands, zeros=zeros)
 
 
-def _impossible_note(planned: ReleasePlan) -> tuple[str, ...]:
-    """That rows may be left out; how many is not paid for."""
+def _sum_mechanisms(backend: TableBackend, planned: ReleasePlan) -> list[SumRelease]:
+    """A measurement of each number that is summed, of the rows of the counts."""
+    layout, confidence = planned.layout, planned.spec.confidence
+    moved = _moved(backend, layout)
+    return [
+        SumRelease(
+            planned.workload, one.sums.event, layout.summed(one.magnitude), moved, confidence,
+            _premises(planned), plan=one.sums, magnitude=one.magnitude,
+        )
+        for one in planned.sums
+    ]  # fmt: skip
+
+
+def _sum_tables(
+    planned: ReleasePlan, counts: ReleasedTables, measured: Sequence[ReleasedTables]
+) -> tuple[SumTables, ...]:
+    workload = planned.workload
+    empty = {s: in_table(planned.zeros, s, workload.shape(s)) for s in workload.marginals}
+    return tuple(
+        sum_tables(noise, workload.sizes, counts, one.unbiased, empty)
+        for noise, one in zip(planned.sums, measured, strict=True)
+    )
+
+
+def _left_out_notes(planned: ReleasePlan) -> tuple[str, ...]:
+    """That rows may be left out or clamped; how many is not paid for."""
     listed = "; ".join(one.when for one in planned.layout.impossible)
-    return (f"rows that cannot be are in no table: {listed}",) if listed else ()
+    notes = [f"rows that cannot be are in no table: {listed}"] if listed else []
+    return (*notes, *(note for one in planned.layout.magnitudes for note in one.notes))
+
+
+def _premises(planned: ReleasePlan) -> tuple[Premise, ...]:
+    return (ExactReleasesHold(),) if planned.priors else ()
 
 
 def release_mechanism(
@@ -357,7 +509,7 @@ def release_mechanism(
 ) -> CoreRelease | ParityRelease | DrawnTable:
     """The mechanism of the spec's method: what is measured is what was priced."""
     spec, layout, workload = planned.spec, planned.layout, planned.workload
-    premises: tuple[Premise, ...] = (ExactReleasesHold(),) if planned.priors else ()
+    premises = _premises(planned)
     if planned.among is None and total_is_public(_neighbors(backend, layout)):
         premises = (*premises, RowsStay())  # the number of rows comes out as it is
     if planned.among is not None:
@@ -366,16 +518,18 @@ def release_mechanism(
             workload, planned.event, planned.among.reads, moved, spec.confidence, premises,
             among=planned.among, epsilon=spec.tables_loss.epsilon,
         )  # fmt: skip
-    common = (workload, planned.event, layout.reads, _moved(backend, layout))
+    plan = planned.marginal_plan
+    event = planned.event if plan is None else plan.event
+    common = (workload, event, layout.reads, _moved(backend, layout))
     if is_fourier(spec.method):
         return ParityRelease(
             *common, spec.confidence, premises,
             method=spec.method, promise=_promise(backend, planned),
         )  # fmt: skip
-    assert planned.marginal_plan is not None
+    assert plan is not None
     return CoreRelease(
         *common, spec.confidence, premises,
-        plan=planned.marginal_plan, unbiased=spec.unbiased, zeros=planned.zeros, progress=progress,
+        plan=plan, unbiased=spec.unbiased, zeros=planned.zeros, progress=progress,
         agree=lambda made: _agreed(backend, planned, made),
     )  # fmt: skip
 
@@ -399,14 +553,15 @@ def _neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
     """The neighbours a release is priced for.
 
     A row whose value becomes NULL leaves the tables of attributes that are not nullable, one that
-    the policy says cannot be is in none, and a line of a text file may be read as no row. So a
+    the policy says cannot be is in none, nor one without a number that is summed, and a line of a
+    text file may be read as no row. So a
     changed row is then priced as one that goes and one that comes, and the total is not public.
     With exact releases public, as many rows come and go as induced neighbours differ in.
     """
     neighbors = backend.policy.neighbors
     known = backend.public()[1]
     if known:
-        rows = moves(backend.policy, layout.columns, known)
+        rows = _moves(backend, layout, known)
         if rows == 0:
             raise QuestionError(
                 "these tables are already public: they follow from what was released exactly",
@@ -415,10 +570,26 @@ def _neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
         return Neighbors("unbounded", None, rows)
     # Of an expression nobody vouches that all its values are listed: a row may have another.
     nullable = layout.plain and all(key.null for key in layout.keys)
-    stays = nullable and backend.policy.rows_stay and not layout.impossible
+    left_out = layout.impossible or layout.magnitudes
+    stays = nullable and backend.policy.rows_stay and not left_out
     if stays or not neighbors.replaces:
         return neighbors
     return Neighbors("unbounded", neighbors.rows, 2 * neighbors.group)
+
+
+def _moves(backend: TableBackend, layout: TableLayout, known: PriorKnowledge) -> int:
+    """How many rows come and go at once; a number that is summed is a column among the others."""
+    try:
+        return moves(backend.policy, layout.columns, known)
+    except QuestionError:
+        if not layout.magnitudes:
+            raise
+        named = ", ".join(one.name for one in layout.magnitudes)
+        raise QuestionError(
+            f"beside what was released exactly, sums of {named[:60]} have too many values to be "
+            "priced",
+            "declare a coarser step of the column in the policy, or release counts alone",
+        ) from None
 
 
 def _agreed(

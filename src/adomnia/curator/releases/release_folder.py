@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from adomnia.curator.releases.bands import Bands
+from adomnia.curator.releases.figures import Figure, figures
 from adomnia.curator.releases.presentation import MARKS, Imprint, Presentation
 from adomnia.curator.releases.release import Release, named
 from adomnia.errors import MachineryError, QuestionError
@@ -23,7 +24,6 @@ from adomnia.marginals.workload import Subset
 
 __all__ = ["write_folder"]
 
-COUNT, MARGIN, MARK = "count", "count_margin", "mark"
 TABLES, PRINTED = "marginals", "presentation"
 
 
@@ -110,29 +110,38 @@ def _stems(release: Release) -> dict[Subset, str]:
 
 def _write_table(room: Path, release: Release, subset: Subset, stem: str) -> None:
     names = [release.plan.workload.names[place] for place in subset]
-    rows = list(_rows(release, subset))
-    _write_csv(room / f"{stem}.csv", [*names, COUNT, MARGIN], rows)
-    _write_parquet(room / f"{stem}.parquet", [*names, COUNT, MARGIN], rows)
+    shown = figures(release, subset)
+    heads = [*names, *(name for figure in shown for name in figure.columns)]
+    rows = [
+        (*key, *(part for pair in pairs for part in pair))
+        for key, *pairs in zip(
+            _cells(release, subset), *(figure.pairs() for figure in shown), strict=True
+        )
+    ]
+    _write_csv(room / f"{stem}.csv", heads, rows)
+    _write_parquet(room / f"{stem}.parquet", heads, rows)
 
 
 def _write_printed(room: Path, release: Release, presentation: Presentation) -> None:
     room.mkdir()
     names = release.plan.workload.names
     for subset, stem in _stems(release).items():
+        shown = figures(release, subset)
         rows = [
-            (*key, *presentation.printed(count, margin))
-            for *key, count, margin in _rows(release, subset)
+            (*key, *(part for cell in cells for part in cell))
+            for key, *cells in zip(
+                _cells(release, subset),
+                *map(presentation.printed_figure, shown),
+                strict=True,
+            )
         ]
-        heads = [*(names[place] for place in subset), COUNT, MARGIN, MARK]
+        heads = [names[place] for place in subset]
+        heads += [name for figure in shown for name in (*figure.columns, figure.mark)]
         _write_csv(room / f"{stem}.csv", heads, rows)
 
 
-def _rows(release: Release, subset: Subset) -> Iterator[tuple[Any, ...]]:
-    keys = product(*(release.values[place] for place in subset))
-    counts = release.tables[subset].reshape(-1).tolist()
-    margins = release.margins[subset].reshape(-1).tolist()
-    for key, count, margin in zip(keys, counts, margins, strict=True):
-        yield (*key, count, margin)
+def _cells(release: Release, subset: Subset) -> Iterator[tuple[Any, ...]]:
+    return product(*(release.values[place] for place in subset))
 
 
 def _write_csv(file: Path, names: list[str], rows: list[tuple[Any, ...]]) -> None:
@@ -226,6 +235,8 @@ def _facts(told: _Publication) -> dict[str, Any]:
         "marginals": [_about(release, subset, stem) for subset, stem in _stems(release).items()],
         "left_out": [vars(one) for one in plan.layout.left_out],
         "bands": [one.to_json() for one in plan.bands],
+        "parts": plan.to_json()["parts"],
+        "sums": [one.to_json() for one in plan.layout.magnitudes],
         "presentation": None if presentation is None else presentation.to_json(),
         "policy": release.policy,
         "receipt": release.receipt,
@@ -243,6 +254,7 @@ def _about(release: Release, subset: Subset, stem: str) -> dict[str, Any]:
         "largest_margin": float(margins.max(initial=0)),
         "deviation": release.plan.deviations.get(subset),
         "misfit": release.misfits.get(subset),
+        "figures": {figure.name: figure.largest_margin for figure in figures(release, subset)},
     }
 
 
@@ -272,13 +284,20 @@ def _metadata(told: _Publication) -> dict[str, Any]:
 def _columns(release: Release, subset: Subset, printed: bool) -> list[dict[str, str]]:
     names = release.plan.workload.names
     columns = [_column(names[place], _type(release.values[place])) for place in subset]
-    whole = printed or release.tables[subset].dtype.kind in "iu"
-    often = f"in {release.plan.spec.confidence:.0%} of all cases the true count is this close"
-    margin = {**_column(MARGIN, "number"), "dc:description": often}
-    count = _column(COUNT, "integer" if whole else "number")
+    for figure in figures(release, subset):
+        columns += _figure_columns(figure, release.plan.spec.confidence, printed)
+    return columns
+
+
+def _figure_columns(figure: Figure, confidence: float, printed: bool) -> list[dict[str, str]]:
+    number, off = figure.columns
+    whole = figure.whole or (printed and figure.rounds)
+    often = f"in {confidence:.0%} of all cases the true {figure.said} is this close"
+    margin = {**_column(off, "number"), "dc:description": often}
     said = "; ".join(f"{name}: {meaning}" for name, meaning in MARKS.items())
-    mark = {**_column(MARK, "string"), "dc:description": said}
-    return [*columns, count, margin, *([mark] if printed else [])]
+    mark = {**_column(figure.mark, "string"), "dc:description": said}
+    count = _column(number, "integer" if whole else "number")
+    return [count, margin, *([mark] if printed else [])]
 
 
 def _column(title: str, datatype: str) -> dict[str, str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from adomnia.curator.releases.bands import Bands
+from adomnia.curator.releases.magnitudes import Magnitude, present
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import QuestionError
 from adomnia.limits import MAX_AXIS_VALUES
@@ -16,11 +17,15 @@ from adomnia.policy.impossible_section import Impossible, possible
 from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.expression import Column, Expr, columns
 from adomnia.queries.grouping import shows_null
+from adomnia.queries.operations import call
 from adomnia.queries.ranges import cells, count_cells, from_domain, show
 from adomnia.schema.domain import Domain
 from adomnia.schema.table import Attribute
 
-__all__ = ["LeftOut", "ReleaseKey", "TableLayout", "table_layout"]
+__all__ = ["LeftOut", "ReleaseKey", "TableLayout", "refuse_names", "table_layout"]
+
+ENDS = ("", "_margin", "_mark")
+"""What the names of published columns end with."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,7 @@ class TableLayout:
     keys: tuple[ReleaseKey, ...]
     left_out: tuple[LeftOut, ...] = ()
     impossible: tuple[Impossible, ...] = ()
+    magnitudes: tuple[Magnitude, ...] = ()
 
     @property
     def plain(self) -> bool:
@@ -81,13 +87,21 @@ class TableLayout:
     def columns(self) -> tuple[str, ...]:
         """What the tables read of a row, and what decides whether it is in them."""
         read = [key.columns for key in self.keys] + [one.columns for one in self.impossible]
+        read += [one.columns for one in self.magnitudes]
         return tuple(dict.fromkeys(name for names in read for name in names))
 
     @property
     def reads(self) -> MarginalTables:
-        """The tables of all rows that can be."""
+        """The tables of all rows that can be, and have all numbers that are summed."""
         exprs, axes = tuple(k.expr for k in self.keys), tuple(k.axis for k in self.keys)
-        return MarginalTables(exprs, axes, possible(self.impossible))
+        tests = [possible(self.impossible), *present(self.magnitudes)]
+        held = [test for test in tests if test is not None]
+        where = held[0] if len(held) == 1 else call("and", *held) if held else None
+        return MarginalTables(exprs, axes, where)
+
+    def summed(self, magnitude: Magnitude) -> MarginalTables:
+        """The same tables, of what these rows add up to."""
+        return replace(self.reads, contributions=(magnitude.contribution,))
 
 
 def table_layout(
@@ -122,6 +136,18 @@ def table_layout(
         )
     listed = [[keys.index(names.keys[expr]) for expr in part] for part in tables]
     return TableLayout(_workload(keys, ways, listed), keys, (), impossible)
+
+
+def refuse_names(layout: TableLayout) -> None:
+    """A column of a published file has one name, and a name means one thing."""
+    taken = {key.name for key in layout.keys}
+    made = [f"{kind}_{one.name}" for one in layout.magnitudes for kind in ("sum", "avg")]
+    made += [f"cumulative_{name}" for name in taken]
+    clash = taken & {f"{name}{end}" for name in made for end in ENDS}
+    if clash:
+        raise QuestionError(
+            f"{min(clash)[:60]!r} would be the name of two columns", "take another alias"
+        )
 
 
 class _Names:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from adomnia.curator.answers.released_tables import registered
 from adomnia.curator.releases.consistent import Consistent
+from adomnia.curator.releases.magnitudes import Magnitude
 from adomnia.curator.releases.structural_zeros import Zeros, in_table
 from adomnia.marginals import release as core
 from adomnia.marginals.core.microdata import SyntheticRecords
@@ -25,13 +26,14 @@ from adomnia.marginals.workload import Subset, Workload
 from adomnia.mechanisms.mechanism import Releasing
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.privacy import events
+from adomnia.privacy.contribution_record import contribution_json
 from adomnia.privacy.events import Event
 from adomnia.privacy.premises import Premise
 from adomnia.privacy.reads import MarginalTables, Reads
 from adomnia.queries.canonical import expression_json
 from adomnia.queries.expression import Column, columns
 
-__all__ = ["CoreRelease", "DrawnTable", "ParityRelease", "ReleasedTables"]
+__all__ = ["CoreRelease", "DrawnTable", "ParityRelease", "ReleasedTables", "SumRelease"]
 
 Progress = Callable[[str, float], None]
 Agree = Callable[
@@ -53,6 +55,8 @@ class ReleasedTables:
     """What later questions may be answered from."""
     misfits: Mapping[Subset, float] = field(default_factory=dict)
     """How far each table is from its own noisy measurement, as root of the mean square."""
+    unbiased: Mapping[Subset, NDArray[Any]] = field(default_factory=dict)
+    """The same tables before they were fitted, where margins are known of these."""
 
     def to_json(self) -> dict[str, Any]:
         """What the ledger keeps: the tables from which later questions are answered."""
@@ -152,10 +156,10 @@ class CoreRelease(_Tables):
                 s: np.full(t.shape, made.unbiased_margins[s]) for s, t in made.unbiased.items()
             }
             said = ("unbiased: cells may be negative and fractional",)
-            return self._released(made.unbiased, margins, None, said)
+            return self._released(made.unbiased, margins, None, said, made.unbiased)
         tables, records, agreed = self.agree(made)
         notes = (*agreed, *self._too_noisy(len(records)))
-        released = self._released(tables, made.margins, records, notes)
+        released = self._released(tables, made.margins, records, notes, made.unbiased)
         return replace(released, misfits=_misfits(released.tables, made.unbiased))
 
     def _released(
@@ -164,12 +168,14 @@ class CoreRelease(_Tables):
         margins: Mapping[Subset, NDArray[np.float64]],
         records: SyntheticRecords | None,
         notes: tuple[str, ...],
+        unbiased: Mapping[Subset, NDArray[Any]],
     ) -> ReleasedTables:
         """With a certain zero in every cell that no possible row is in."""
         empty = {s: in_table(self.zeros, s, table.shape) for s, table in tables.items()}
         tables = {s: np.where(empty[s], 0, table) for s, table in tables.items()}
         margins = {s: np.where(empty[s], 0.0, margin) for s, margin in margins.items()}
-        return ReleasedTables(tables, margins, records, notes, self._kept(tables, margins))
+        kept = self._kept(tables, margins)
+        return ReleasedTables(tables, margins, records, notes, kept, unbiased=unbiased)
 
     def _too_noisy(self, rows: int) -> tuple[str, ...]:
         """A warning where the noise of a whole table is expected to rival its rows."""
@@ -185,6 +191,31 @@ class CoreRelease(_Tables):
             f"{len(worst)} of {len(share)} tables have more noise than rows (up to {most:,.1f} "
             "times, before fitting): ask for fewer or smaller tables, or pay more",
         )
+
+
+@dataclass(frozen=True, eq=False)
+class SumRelease(_Tables):
+    """What rows add up to in the cells of the tables, unbiased (`magnitudes.md`)."""
+
+    plan: core.MarginalPlan = field(kw_only=True)
+    magnitude: Magnitude = field(kw_only=True)
+
+    @property
+    def name(self) -> str:
+        """The strategy."""
+        return f"{self.plan.name}, of sums"
+
+    def record(self) -> dict[str, Any]:
+        """As of counts, and what one row could add."""
+        added = contribution_json(self.magnitude.contribution)
+        return {**super().record(), "contribution": added}
+
+    def release(self, sealed: Any, bits: Bits = SYSTEM) -> ReleasedTables:
+        """Measured once; the sums are made of them together with the counts."""
+        made = core.release_marginals(
+            self.plan, sealed, bits, microdata=False, confidence=self.confidence
+        )
+        return ReleasedTables({}, {}, unbiased=made.unbiased)
 
 
 @dataclass(frozen=True, eq=False)

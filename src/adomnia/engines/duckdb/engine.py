@@ -134,6 +134,8 @@ class DuckDB(SqlEngine):
         Of few rows the groups that occur are counted instead of all cells that might.
         """
         sizes, every = [len(axis) for axis in axes], tuple(range(len(axes)))
+        if request.contributions:
+            return super()._exact_tables(request, axes)
         if prod(sizes) <= self.most_cells:
             whole = dict(zip([every], self._cubes(request, axes, [every]), strict=True))
             return lambda subsets: sum_down(whole, subsets)

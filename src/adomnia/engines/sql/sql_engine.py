@@ -86,18 +86,17 @@ class SqlEngine(ABC):
         parts = list(_measured(request, statement, rows, cell, len(place)))
         return Sealed(([*place], np.concatenate(parts, axis=1)))
 
-    def contingency(
-        self, table: Table, keys: tuple[Expr, ...], axes: Axes, where: Expr | None = None
-    ) -> Contingency:
+    def contingency(self, request: Request, axes: Axes) -> Contingency:
         """All marginals of the keys over their public values, sealed, from one pass."""
-        return sealed(self._exact_tables(Request(table, where, keys, ()), axes))
+        return sealed(self._exact_tables(request, axes))
 
     def _exact_tables(self, request: Request, axes: Axes) -> ExactTables:
         """The same unsealed, for the auditor's view."""
         return tables_of(*self._exact_groups(request), axes)
 
     def _exact_groups(self, request: Request) -> ExactGroups:
-        """The groups that occur and how many rows each has, for the auditor's view."""
+        """The groups that occur and how many rows each has, for the auditor's view; or what rows
+        add up to, where the request has a contribution."""
         *columns, counts = self._arrays(self._aggregates(request).text)
         return [column.tolist() for column in columns], counts.astype(np.int64)
 

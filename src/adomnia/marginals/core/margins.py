@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from statistics import NormalDist
 from typing import Any
@@ -16,9 +16,14 @@ from adomnia.marginals.core.planner import Spread
 from adomnia.marginals.workload import Subset, Workload
 from adomnia.mechanisms.margins.margin import WORK, Noise, margin
 
-__all__ = ["cell_margins", "gaussian_margins", "laplace_margins"]
+__all__ = [
+    "cell_margins", "gaussian_margins", "laplace_margins", "laplace_noises", "view_shares",
+    "view_terms",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
+Terms = list[tuple[float, Noise, int]]
+"""Weights of noises in a sum, and how often each occurs."""
 FEW = 24
 COARSE = 2
 WHOLE_WORK = 1 << 26
@@ -38,6 +43,15 @@ def gaussian_margins(variances: Floats, least: float, confidence: float) -> Floa
     return found
 
 
+def laplace_noises(strategy: MarginalStrategy) -> list[tuple[frozenset[int], Subset, Noise]]:
+    """What is measured with Laplace noise: views or blocks, and the noise of each."""
+    return [
+        (frozenset(view), view, Noise("laplace", parameter(strategy, part.group.shape, share)))
+        for part in strategy.parts
+        for view, share in zip(part.group.subsets, part.shares.tolist(), strict=True)
+    ]
+
+
 def laplace_margins(
     workload: Workload, strategy: MarginalStrategy, blocks: Sequence[Spread], confidence: float
 ) -> Floats:
@@ -45,15 +59,11 @@ def laplace_margins(
 
     All cells of a table have the same one: it is the law of the same weighted sum of noises.
     """
-    views = [
-        (frozenset(view), view, Noise("laplace", parameter(strategy, part.group.shape, share)))
-        for part in strategy.parts
-        for view, share in zip(part.group.subsets, part.shares.tolist(), strict=True)
-    ]
+    views = laplace_noises(strategy)
     if strategy.method == "residual":
         return _parities(workload.marginals, views, confidence)
-    shares = _shares(strategy, blocks, workload.sizes)
-    sums = [_terms(subset, views, shares, workload.sizes) for subset in workload.marginals]
+    shares = view_shares(strategy, blocks, workload.sizes)
+    sums = [view_terms(subset, views, shares, workload.sizes) for subset in workload.marginals]
     keys = [
         tuple(sorted((round(w, 9), noise.parameter, many) for w, noise, many in terms))
         for terms in sums
@@ -66,9 +76,6 @@ def laplace_margins(
         work = min(WORK, WHOLE_WORK // max(1, len(different)))
         known = {key: _by_law(terms, confidence, work) for key, terms in different.items()}
     return np.array([known[key] for key in keys], np.float64)
-
-
-Terms = list[tuple[float, Noise, int]]
 
 
 def _by_law(terms: Terms, confidence: float, work: int) -> float:
@@ -104,7 +111,9 @@ def _parities(
 Shares = dict[tuple[Subset, Subset], float]
 
 
-def _shares(strategy: MarginalStrategy, blocks: Sequence[Spread], sizes: tuple[int, ...]) -> Shares:
+def view_shares(
+    strategy: MarginalStrategy, blocks: Sequence[Spread], sizes: tuple[int, ...]
+) -> Shares:
     """The weight of each view in the estimate of each block: its part of the precision."""
     found: Shares = {}
     variance = {
@@ -123,25 +132,29 @@ def _shares(strategy: MarginalStrategy, blocks: Sequence[Spread], sizes: tuple[i
     return found
 
 
-def _terms(
+def view_terms(
     subset: Subset,
     views: list[tuple[frozenset[int], Subset, Noise]],
     shares: Shares,
     sizes: tuple[int, ...],
-) -> list[tuple[float, Noise, int]]:
+    lengths: Mapping[int, int] | None = None,
+) -> Terms:
     """Weights of the views' noises in a cell of a marginal, with how often each occurs.
 
     A view's cell counts by which of the common attributes it agrees in: for each block S of them
-    its share, times (1 - 1/n) or -1/n for each attribute of S, over the other sizes.
+    its share, times (1 - 1/n) or -1/n for each attribute of S, over the other sizes. Of some
+    attributes several values may be taken together: `lengths` says how many (`range_noise.md`).
     """
+    taken = lengths or {}
     terms = []
     for members, view, noise in views:
         common = [place for place in subset if place in members]
-        weights = _pattern_weights(subset, common, view, shares, sizes)
+        weights = _pattern_weights(subset, common, view, shares, sizes, taken)
         others = math.prod(sizes[place] for place in view if place not in subset)
         for agrees in product((0, 1), repeat=len(common)):
             many = others * math.prod(
-                1 if same else sizes[place] - 1 for place, same in zip(common, agrees, strict=True)
+                taken.get(place, 1) if same else sizes[place] - taken.get(place, 1)
+                for place, same in zip(common, agrees, strict=True)
             )
             weight = float(weights[agrees])
             if weight and many:
@@ -150,7 +163,12 @@ def _terms(
 
 
 def _pattern_weights(
-    subset: Subset, common: list[int], view: Subset, shares: Shares, sizes: tuple[int, ...]
+    subset: Subset,
+    common: list[int],
+    view: Subset,
+    shares: Shares,
+    sizes: tuple[int, ...],
+    taken: Mapping[int, int],
 ) -> Floats:
     """The weight for each pattern of agreement, an axis of two for each common attribute."""
     table = np.zeros((2,) * len(common))
@@ -158,16 +176,16 @@ def _pattern_weights(
         block = tuple(place for place, one in zip(common, inside, strict=True) if one)
         table[inside] = shares.get((view, block), 0.0)
     for axis, place in enumerate(common):
-        size = sizes[place]
+        part = taken.get(place, 1) / sizes[place]
         # from (absent, present) to (differs, agrees)
-        change = np.array([[1 / size, -1 / size], [1 / size, 1 - 1 / size]])
+        change = np.array([[part, -part], [part, 1 - part]])
         table = np.moveaxis(np.tensordot(change, table, (1, axis)), 0, axis)
-    rest = math.prod(sizes[place] for place in subset if place not in common)
-    scaled: Floats = table / rest
+    rest = math.prod(taken.get(place, 1) / sizes[place] for place in subset if place not in common)
+    scaled: Floats = table * rest
     return scaled
 
 
-def cell_margins(counts: NDArray[Any], unbiased: NDArray[Any], width: float) -> Floats:
+def cell_margins(counts: NDArray[Any], unbiased: NDArray[Any], width: float | Floats) -> Floats:
     """Margins of fitted counts: the farther end of what the unbiased margin leaves possible.
 
     The truth is a whole number, not negative, within `width` of the unbiased cell. Where noise has

@@ -40,6 +40,7 @@ SEEDED = {
     ),
     "factors of a hash, the same in every run": ("audit/claims/outputs.py",),
     "records near measurements that have their noise already; the seed is the system's": (
+        "marginals/adaptive.py",
         "marginals/core/records.py",
         "marginals/core/repair.py",
         "marginals/core/search.py",

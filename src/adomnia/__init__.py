@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     from adomnia.curator.outside_mechanisms import MechanismAnswer
     from adomnia.curator.query_plan import QueryPlan
     from adomnia.curator.releases.cumulative import CountRange
-    from adomnia.curator.releases.release import Release, ReleasePlan
+    from adomnia.curator.releases.release import Release
+    from adomnia.curator.releases.release_plan import ReleasePlan
     from adomnia.curator.selections import Above, Chosen
     from adomnia.curator.session import Session
     from adomnia.errors import (

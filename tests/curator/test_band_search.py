@@ -222,7 +222,7 @@ def test_the_noise_of_the_tables_is_that_of_what_they_cost(method, kind):
         plan = database.plan_release(
             marginals=["income,sex"], bins={"income": 4}, method=method, **{kind: 1}
         )
-        made = releasing._mechanism(database._backend, plan, None)
+        made = releasing.release_mechanism(database._backend, plan, None)
     paid = events.loss(made.event)
     ours = method == "microdata"
     promised = made.plan.strategy.budget if ours else getattr(made.promise.loss, kind)

@@ -170,7 +170,7 @@ def test_neither_exact_releases_nor_graphs_go_with_it(town: Town, more: str) -> 
 
 
 def test_nothing_but_questions_is_answered(town: Town) -> None:
-    from adomnia.curator.releases.release import ReleaseSpec, plan_release
+    from adomnia.curator.releases.release_plan import ReleaseSpec, plan_release
     from adomnia.federation.joint_plan import joint_plan
     from adomnia.privacy.loss import Loss
 

@@ -12,7 +12,8 @@ import pytest
 from town import Town
 
 import adomnia
-from adomnia.curator.releases.release import ReleaseSpec, plan_release, publish
+from adomnia.curator.releases.release import publish
+from adomnia.curator.releases.release_plan import ReleaseSpec, plan_release
 from adomnia.errors import BudgetError, LedgerError, MachineryError
 from adomnia.ledger import reserve as ledger
 from adomnia.ledger.entry import Record

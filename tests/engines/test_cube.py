@@ -64,8 +64,7 @@ def asked():
 
 @pytest.mark.parametrize(("most", "few"), [(1 << 26, 0), (1 << 26, 10**9), (200, 0), (40, 0)])
 def test_every_way_gives_the_same_tables(opened, asked, monkeypatch, most, few):
-    table, keys, axes = asked
-    wanted = SqlEngine._exact_tables(opened, Request(table, None, keys, ()), axes)(SUBSETS)
+    wanted = SqlEngine._exact_tables(opened, *asked)(SUBSETS)
     monkeypatch.setattr(opened, "most_cells", most)
     monkeypatch.setattr(engine_room, "FEW_ROWS", few)
     found = opened.contingency(*asked)(SUBSETS)

@@ -13,7 +13,8 @@ import pytest
 
 import adomnia
 from adomnia.curator.planning.plan import LossRequest, make_plan
-from adomnia.curator.releases.release import ReleaseSpec, plan_release, release_mechanism
+from adomnia.curator.releases.release import release_mechanism
+from adomnia.curator.releases.release_plan import ReleaseSpec, plan_release
 from adomnia.mechanisms.choices.choice_mechanisms import AboveBar, AuctionPrice, LargestCount
 from adomnia.mechanisms.mechanism import Mechanism
 from adomnia.privacy.loss import Loss

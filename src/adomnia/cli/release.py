@@ -13,8 +13,9 @@ from adomnia import formatting
 from adomnia.cli import options
 from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.curator.releases.presentation import Imprint, Presentation
-from adomnia.curator.releases.release import Release, ReleaseMethod, ReleasePlan, named
+from adomnia.curator.releases.release import Release
 from adomnia.curator.releases.release_folder import refuse_taken, write_folder
+from adomnia.curator.releases.release_plan import ReleaseMethod, ReleasePlan, named
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
 from adomnia.present.microdata_report import refuse_place, write_microdata_report
@@ -49,6 +50,14 @@ SHOWN = 20
     "--cumulative", multiple=True, metavar="KEY",
     help="Also counts up to each value of a key of numbers or days; repeatable.",
 )  # fmt: skip
+@click.option(
+    "--for", "target", metavar="COLUMN", help="Of the tables of several, those with this column."
+)
+@click.option(
+    "--adaptive/--no-adaptive", default=None,
+    help="Choose privately which tables are measured; the others are a model, without margins.",
+)  # fmt: skip
+@click.option("--accept", is_flag=True, help="Make records even if most of them are noise.")
 @click.option("--epsilon", metavar="E", help="What to pay (Laplace noise).")
 @click.option("--rho", metavar="R", help="What to pay, with Gaussian noise (zCDP).")
 @click.option("--out", metavar="DIR", help="The folder to make.")
@@ -213,8 +222,11 @@ def _print_plan(planned: ReleasePlan, form: str) -> None:
     ]
     sums = [f"of a sum of {one.magnitude.name}" for one in planned.sums]
     heads = ["table", "cells", "expected error of a cell", *sums]
-    screen.print(terminal.table(heads, rows, range(1, len(heads))))
+    if rows:
+        screen.print(terminal.table(heads, rows, range(1, len(heads))))
     screen.print(f"{facts['marginals']:,} tables, {facts['cells']:,} cells; {facts['mechanism']}")
+    if "adaptive" in facts:
+        screen.print(_adaptive_line(facts["adaptive"]))
     if planned.sums:
         parts = (f"{name} {formatting.amounts(part)}" for name, part in facts["parts"].items())
         screen.print(f"each a part of the price: {'; '.join(parts)}")
@@ -224,6 +236,18 @@ def _print_plan(planned: ReleasePlan, form: str) -> None:
     for one in facts.get("bands", ()):
         screen.print(formatting.one_line(_band_line(one), 200))
     screen.print("nothing was spent")
+
+
+def _adaptive_line(told: Mapping[str, Any]) -> str:
+    """How many tables will be measured, as far as that is known."""
+    many = f"{told['candidates']:,} tables of two attributes and more"
+    if told["chosen"] is None:
+        said = f"rows are counted first; that decides how many of {many} are measured"
+    elif not told["chosen"]:
+        said = f"none of {many} is worth measuring"
+    else:
+        said = f"of {many}, {told['chosen']:,} are chosen by the data and measured"
+    return f"single columns are measured; {said}. The others are a model, and have no margin"
 
 
 def _band_line(bands: Mapping[str, Any]) -> str:

@@ -28,12 +28,8 @@ from adomnia.schema.table import Table
 
 if TYPE_CHECKING:
     from adomnia.curator.determined_cells import DeterminedCells
-    from adomnia.curator.releases.release import (
-        Progress,
-        Release,
-        ReleaseMethod,
-        ReleasePlan,
-    )
+    from adomnia.curator.releases.release import Progress, Release
+    from adomnia.curator.releases.release_plan import ReleaseMethod, ReleasePlan
     from adomnia.priors.solver.system import System
 
 __all__ = ["CURATOR", "PrivateDatabase", "confirmed_policy", "open_database"]
@@ -101,6 +97,9 @@ class PrivateDatabase(Closing):
         bins: Mapping[str, int | Sequence[Any]] | Iterable[str] = (),
         sums: Iterable[str] = (),
         cumulative: Iterable[str] = (),
+        target: str | None = None,
+        adaptive: bool | None = None,
+        accept: bool = False,
     ) -> ReleasePlan:
         """The tables a release would hold, their expected errors and its cost; spends nothing.
 
@@ -117,6 +116,12 @@ class PrivateDatabase(Closing):
         counts and each of them cost equal parts of the loss. Along keys that are
         `cumulative` each table also has the counts up to each value, at no further cost.
 
+        With a `target` only tables with this attribute are made beside single ones. An `adaptive`
+        release chooses privately which tables are measured; the others follow from the made-up
+        records and have no margin. If it is not told, that is done where the policy's number of
+        rows shows that measuring all would mostly measure noise. Records of which most would be
+        noise must be told to `accept`.
+
         Returns the plan, which `release` takes. Raises a QuestionError where attributes, loss or
         method are wrong or the tables do not fit, and a PolicyError where the promise does not
         allow it.
@@ -127,8 +132,8 @@ class PrivateDatabase(Closing):
         >>> planned.workload.total_cells
         10
         """
-        from adomnia.curator.releases.bands import band_requests  # noqa: PLC0415 (as below)
-        from adomnia.curator.releases.release import (  # noqa: PLC0415 (slow to import)
+        from adomnia.curator.releases.bands import band_requests  # noqa: PLC0415 (slow to import)
+        from adomnia.curator.releases.release_plan import (  # noqa: PLC0415
             ReleaseSpec,
             plan_release,
         )
@@ -147,6 +152,9 @@ class PrivateDatabase(Closing):
                 band_requests(bins),
                 tuple(sums),
                 tuple(cumulative),
+                target,
+                adaptive,
+                accept,
             ),
         )
 

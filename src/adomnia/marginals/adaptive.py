@@ -33,8 +33,9 @@ from adomnia.marginals.core.estimate import Residuals
 from adomnia.marginals.core.margins import cell_margins
 from adomnia.marginals.core.measure import MarginalStrategy, NoisySubsets, Tables, parameter, take
 from adomnia.marginals.core.microdata import SyntheticRecords
+from adomnia.marginals.core.planner import USUAL
 from adomnia.marginals.core.records import Forbidden, fit_records
-from adomnia.marginals.core.schedule import USUAL, Schedule, candidates, schedule
+from adomnia.marginals.core.schedule import Schedule, candidates, schedule
 from adomnia.marginals.release import (
     MarginalPlan,
     Progress,
@@ -52,7 +53,13 @@ from adomnia.privacy.events import InTurn
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 
-__all__ = ["AdaptivePlan", "plan_adaptively", "release_adaptively"]
+__all__ = [
+    "AdaptivePlan",
+    "can_choose",
+    "plan_adaptively",
+    "release_adaptively",
+    "single_plan",
+]
 
 COUNTING = Fraction(1, 50)
 """The share of the loss for the number of rows, where nobody has said it."""
@@ -132,19 +139,10 @@ class AdaptivePlan:
         """The shares of what is left, for so many rows."""
         return schedule(self.workload, self.neighbors, self.kind, float(self.left), rows)
 
-    @cached_property
-    def noise(self) -> float:
-        """The rows that noise puts in a wrong cell of a table, on average, if all are measured."""
-        found = [
-            USUAL * deviation * self.workload.cells(subset)
-            for subset, deviation in self.whole.deviations.items()
-        ]
-        return sum(found) / len(found)
-
     def measures_all(self, rows: float) -> bool:
         """Whether so many rows make all tables worth measuring."""
         many = self.schedule(rows).picks >= ENOUGH * len(self.candidates)
-        return many or self.noise <= QUIET * rows
+        return many or self.whole.noise <= QUIET * rows
 
 
 def plan_adaptively(
@@ -163,6 +161,18 @@ def plan_adaptively(
         )
     rest = loss if rows is not None else _part(loss, 1 - COUNTING)
     return AdaptivePlan(workload, neighbors, loss, rows, plan_marginals(workload, rest, neighbors))
+
+
+def can_choose(workload: Workload) -> bool:
+    """Whether there are tables to choose from, and not too many cells."""
+    cells = sum(workload.cells(subset) for subset in candidates(workload))
+    return 0 < cells <= MAX_ADAPTIVE_CELLS
+
+
+def single_plan(plan: AdaptivePlan, share: Fraction = Fraction(1)) -> MarginalPlan:
+    """The plan of the single columns, for a share of what is left of the loss."""
+    loss = _part(plan.loss, plan.left / plan.amount * share)
+    return plan_marginals(_singles(plan.workload), loss, plan.neighbors, views=True)
 
 
 def _part(loss: Loss, share: Fraction) -> Loss:
@@ -252,9 +262,7 @@ class _Run:
 
     def measure_singles(self, share: Fraction) -> None:
         """The total and every attribute, for this share of what is left."""
-        plan = self.plan
-        loss = _part(plan.loss, plan.left / plan.amount * share)
-        self.singles = plan_marginals(_singles(plan.workload), loss, plan.neighbors, views=True)
+        self.singles = single_plan(self.plan, share)
         self.noisy = take(self.singles.strategy, self.tables, self.bits)
         self.single_residuals = residuals_of(self.singles, self.noisy, self.rows)
 

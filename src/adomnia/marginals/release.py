@@ -27,7 +27,7 @@ from adomnia.marginals.core.estimate import Residuals
 from adomnia.marginals.core.margins import cell_margins, gaussian_margins, laplace_margins
 from adomnia.marginals.core.measure import MarginalStrategy, NoisySubsets, Tables, expected, take
 from adomnia.marginals.core.microdata import SyntheticRecords
-from adomnia.marginals.core.planner import Objective, Spread, residual_parts, variances_of
+from adomnia.marginals.core.planner import USUAL, Objective, Spread, residual_parts, variances_of
 from adomnia.marginals.core.records import Forbidden, fit_records
 from adomnia.marginals.core.views import incidence, view_parts
 from adomnia.marginals.workload import Subset, Workload
@@ -91,6 +91,15 @@ class MarginalPlan:
         """The records that noise alone may make or miss: hardly ever more."""
         total = next(block for block in self.blocks if not block.group.shape)
         return 4 * math.sqrt(float(total.values[0]))
+
+    @property
+    def noise(self) -> float:
+        """The rows that noise puts into a wrong cell of a table, on average over the tables."""
+        found = [
+            USUAL * deviation * self.workload.cells(subset)
+            for subset, deviation in self.deviations.items()
+        ]
+        return sum(found) / len(found)
 
     @cached_property
     def deviations(self) -> dict[Subset, float]:

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from itertools import product, starmap
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from adomnia.curator.releases.figures import COUNT, figures
 from adomnia.curator.releases.presentation import Imprint, Presentation
-from adomnia.curator.releases.release import Release, named
+from adomnia.curator.releases.release import Release
+from adomnia.curator.releases.release_plan import named
 from adomnia.formatting import margin_size, significant, symbol_amounts, value
 from adomnia.marginals.workload import Subset
 from adomnia.present.table_chart import CountedTable, table_chart
@@ -27,6 +31,7 @@ class _TableView:
 
     anchor: str
     names: list[str]
+    model: bool
     drawings: list[str]
     figures: list[str]
     rows: list[tuple[tuple[Any, ...], list[tuple[str, str]]]]
@@ -69,7 +74,8 @@ def _quality(release: Release) -> list[tuple[str, int, str, str]]:
     ordered = sorted(release.misfits, key=lambda subset: (len(subset), subset))
     return [
         (" × ".join(workload.names[place] for place in subset), workload.cells(subset),
-         significant(deviations[subset], 3), significant(release.misfits[subset], 3))
+         significant(deviations[subset], 3) if subset in deviations else "",
+         significant(release.misfits[subset], 3))
         for subset in ordered[:MOST_ROWS]
     ]  # fmt: skip
 
@@ -80,7 +86,7 @@ def _table(release: Release, subset: Subset) -> _TableView:
     sides = [release.values[number] for number in subset]
     found = figures(release, subset)
     drawings = [
-        table_chart(CountedTable(names, sides, one.values, one.margins, one.said))
+        table_chart(CountedTable(names, sides, one.values, _drawn(one.margins), one.said))
         for one in found
         if one.name == COUNT or not one.rounds  # readers look at counts and at averages
     ]
@@ -89,11 +95,19 @@ def _table(release: Release, subset: Subset) -> _TableView:
     more = max(0, len(rows) - MOST_ROWS)
     anchor = re.sub(r"\W+", "_", named(workload, subset))
     said = [one.said for one in found]
-    return _TableView(anchor, names, [one for one in drawings if one], said, shown, more)
+    model = found[0].is_model
+    return _TableView(anchor, names, model, [one for one in drawings if one], said, shown, more)
+
+
+def _drawn(margins: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Margins as a chart shows them: none of a model."""
+    return np.where(np.isinf(margins), 0.0, margins)
 
 
 def _shown(number: Any, off: float | None) -> tuple[str, str]:
     """A number and its margin as texts; both empty where there is none."""
     if number is None:
         return "", ""
+    if off is None:
+        return value(number, None), "model"
     return value(number, off), margin_size(off) if off else "0"

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from adomnia.curator import database as curator
-from adomnia.curator.releases.release import Release, ReleasePlan
+from adomnia.curator.releases.release import Release
+from adomnia.curator.releases.release_plan import ReleasePlan
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import Policy
 from adomnia.privacy.loss import Amount

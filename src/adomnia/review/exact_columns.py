@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from adomnia.audit.files import CodedColumns
 from adomnia.curator.database import PrivateDatabase
-from adomnia.curator.releases.release import ReleasePlan, release_mechanism
+from adomnia.curator.releases.release import release_mechanism
+from adomnia.curator.releases.release_plan import ReleasePlan
 from adomnia.engines.exact import ExactView, exact_view
 from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import QuestionError

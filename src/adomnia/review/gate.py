@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.audit.files import CodedColumns
 from adomnia.curator.database import PrivateDatabase
-from adomnia.curator.releases.release import CONSISTENT, ReleasePlan
+from adomnia.curator.releases.release_plan import CONSISTENT, ReleasePlan
 from adomnia.errors import NotAllowedError, QuestionError
 from adomnia.policy.audit_section import Gate
 from adomnia.review.disclosures import relation, terms_of

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from adomnia.audit.synthetic.shadows import RecordGenerator
-    from adomnia.curator.releases.release import ReleasePlan
+    from adomnia.curator.releases.release_plan import ReleasePlan
 
 __all__ = ["DELTA", "MicrodataCase", "attack_members", "attack_records", "release_generator"]
 

@@ -25,7 +25,7 @@ from adomnia.review.rehearsal import control_group
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from adomnia.curator.releases.release import ReleasePlan
+    from adomnia.curator.releases.release_plan import ReleasePlan
 
 __all__ = ["AuditedFiles", "ReleasedMicrodata", "audited_files", "plan_again", "read_microdata"]
 

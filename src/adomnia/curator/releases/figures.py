@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isinf
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ COUNT = "count"
 class Figure:
     """A number for each cell of a table, and how far it may be off; `blank` where there is none.
 
-    `rounds` says whether it is printed as a multiple of another number.
+    Margins without end are none: the numbers are those of a model. `rounds` says whether it is
+    printed as a multiple of another number.
     """
 
     name: str
@@ -47,15 +49,22 @@ class Figure:
         return self.values.dtype.kind in "iu"
 
     def pairs(self) -> Iterator[tuple[Any, float | None]]:
-        """The number of each cell with its margin, in order; None and None where there is none."""
+        """The number of each cell with its margin, in order; None where there is none."""
         blank = np.zeros(self.values.shape, bool) if self.blank is None else self.blank
         listed = (part.reshape(-1).tolist() for part in (self.values, self.margins, blank))
         for number, off, gone in zip(*listed, strict=True):
-            yield (None, None) if gone else (number, off)
+            yield None if gone else number, None if gone or isinf(off) else off
 
     @property
-    def largest_margin(self) -> float:
-        """The widest margin of its numbers."""
+    def is_model(self) -> bool:
+        """Whether it was not measured."""
+        return bool(np.isinf(self.margins).any())
+
+    @property
+    def largest_margin(self) -> float | None:
+        """The widest margin of its numbers; a model has none."""
+        if self.is_model:
+            return None
         return max((off for _, off in self.pairs() if off is not None), default=0.0)
 
 

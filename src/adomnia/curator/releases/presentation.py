@@ -15,10 +15,14 @@ from typing import Any
 from adomnia.curator.releases.figures import COUNT, Figure
 from adomnia.errors import QuestionError
 
-__all__ = ["MARKS", "Imprint", "Presentation"]
+__all__ = ["MARKS", "MODEL", "Imprint", "Presentation"]
 
 UNSURE = "unsure"
-MARKS = {UNSURE: "the margin is wider than the number, which is left blank"}
+MODEL = "model"
+MARKS = {
+    UNSURE: "the margin is wider than the number, which is left blank",
+    MODEL: "the table was not measured: it follows from the made-up records, and has no margin",
+}
 """What may stand beside a number, and what it means."""
 
 
@@ -74,8 +78,11 @@ class Presentation:
         """Each number of a figure with its margin and mark; averages are not rounded, and a sum
         below 0 is as sure as one above."""
         for number, off in figure.pairs():
-            if number is None or off is None:
+            if number is None:
                 yield None, None, ""
+            elif off is None:
+                shown = None if self.suppress_unsure else self.printed(abs(number), 0.0)[0]
+                yield shown, None, MODEL
             elif not figure.rounds:
                 unsure = self.suppress_unsure and off > abs(number)
                 yield (None, None, UNSURE) if unsure else (number, off, "")
@@ -87,4 +94,4 @@ class Presentation:
 
     def to_json(self) -> dict[str, Any]:
         """The presentation as plain JSON values."""
-        return {**vars(self), "marks": MARKS if self.suppress_unsure else {}}
+        return {**vars(self), "marks": MARKS}

@@ -16,8 +16,9 @@ from urllib.parse import quote
 
 from adomnia.curator.releases.bands import Bands
 from adomnia.curator.releases.figures import Figure, figures
-from adomnia.curator.releases.presentation import MARKS, Imprint, Presentation
-from adomnia.curator.releases.release import Release, named
+from adomnia.curator.releases.presentation import MARKS, MODEL, Imprint, Presentation
+from adomnia.curator.releases.release import Release
+from adomnia.curator.releases.release_plan import named
 from adomnia.errors import MachineryError, QuestionError
 from adomnia.marginals.core.microdata import SyntheticRecords
 from adomnia.marginals.workload import Subset
@@ -246,15 +247,16 @@ def _facts(told: _Publication) -> dict[str, Any]:
 
 def _about(release: Release, subset: Subset, stem: str) -> dict[str, Any]:
     workload = release.plan.workload
-    margins = release.margins[subset]
+    count, *_ = found = figures(release, subset)
     return {
         "attributes": [workload.names[place] for place in subset],
         "file": f"marginals/{stem}.csv",
         "cells": workload.cells(subset),
-        "largest_margin": float(margins.max(initial=0)),
+        "measured": not count.is_model,
+        "largest_margin": count.largest_margin,
         "deviation": release.plan.deviations.get(subset),
         "misfit": release.misfits.get(subset),
-        "figures": {figure.name: figure.largest_margin for figure in figures(release, subset)},
+        "figures": {figure.name: figure.largest_margin for figure in found},
     }
 
 
@@ -293,6 +295,8 @@ def _figure_columns(figure: Figure, confidence: float, printed: bool) -> list[di
     number, off = figure.columns
     whole = figure.whole or (printed and figure.rounds)
     often = f"in {confidence:.0%} of all cases the true {figure.said} is this close"
+    if figure.is_model:
+        often = MARKS[MODEL]
     margin = {**_column(off, "number"), "dc:description": often}
     said = "; ".join(f"{name}: {meaning}" for name, meaning in MARKS.items())
     mark = {**_column(figure.mark, "string"), "dc:description": said}

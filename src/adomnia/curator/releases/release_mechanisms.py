@@ -19,6 +19,7 @@ from adomnia.curator.releases.consistent import Consistent
 from adomnia.curator.releases.magnitudes import Magnitude
 from adomnia.curator.releases.structural_zeros import Zeros, in_table
 from adomnia.marginals import release as core
+from adomnia.marginals.adaptive import AdaptivePlan, release_adaptively
 from adomnia.marginals.core.microdata import SyntheticRecords
 from adomnia.marginals.paper.fourier import FourierMethod, Options, release_fourier
 from adomnia.marginals.paper.promise import MarginalPromise
@@ -106,6 +107,7 @@ class _Tables(Releasing, ABC):
         named = {
             s: tuple(self.workload.names[place] for place in s) for s in self.workload.marginals
         }
+        named = {s: names for s, names in named.items() if np.isfinite(margins[s]).all()}
         kept = registered(
             {named[s]: tables[s] for s in named},
             {named[s]: margins[s] for s in named},
@@ -134,7 +136,7 @@ def _beside(reads: Reads | None, places: Iterable[int]) -> dict[str, Any]:
 class CoreRelease(_Tables):
     """Noise on residuals or views, fitted to whole records unless `unbiased` tables are asked."""
 
-    plan: core.MarginalPlan = field(kw_only=True)
+    plan: core.MarginalPlan | AdaptivePlan = field(kw_only=True)
     unbiased: bool = field(default=False, kw_only=True)
     zeros: Zeros = field(default_factory=dict, kw_only=True)
     progress: Progress | None = field(default=None, kw_only=True)
@@ -147,10 +149,7 @@ class CoreRelease(_Tables):
 
     def release(self, sealed: Any, bits: Bits = SYSTEM) -> ReleasedTables:
         """Measured once; what is random afterwards protects nobody."""
-        made = core.release_marginals(
-            self.plan, sealed, bits, self.progress,
-            microdata=not self.unbiased, forbidden=dict(self.zeros), confidence=self.confidence,
-        )  # fmt: skip
+        made = self._made(sealed, bits)
         if self.unbiased:
             margins = {
                 s: np.full(t.shape, made.unbiased_margins[s]) for s, t in made.unbiased.items()
@@ -158,9 +157,20 @@ class CoreRelease(_Tables):
             said = ("unbiased: cells may be negative and fractional",)
             return self._released(made.unbiased, margins, None, said, made.unbiased)
         tables, records, agreed = self.agree(made)
-        notes = (*agreed, *self._too_noisy(len(records)))
+        notes = (*agreed, *self._too_noisy(len(records)), *_models(made))
         released = self._released(tables, made.margins, records, notes, made.unbiased)
         return replace(released, misfits=_misfits(released.tables, made.unbiased))
+
+    def _made(self, sealed: Any, bits: Bits) -> core.ReleasedMarginals:
+        if isinstance(self.plan, AdaptivePlan):
+            return release_adaptively(
+                self.plan, sealed, bits, self.progress,
+                forbidden=dict(self.zeros), confidence=self.confidence,
+            )  # fmt: skip
+        return core.release_marginals(
+            self.plan, sealed, bits, self.progress,
+            microdata=not self.unbiased, forbidden=dict(self.zeros), confidence=self.confidence,
+        )  # fmt: skip
 
     def _released(
         self,
@@ -218,6 +228,18 @@ class SumRelease(_Tables):
         return ReleasedTables({}, {}, unbiased=made.unbiased)
 
 
+def _models(made: core.ReleasedMarginals) -> tuple[str, ...]:
+    """That some tables were not measured, and what they are then."""
+    many = sum(bool(np.isinf(margin).any()) for margin in made.margins.values())
+    if not many:
+        return ()
+    whole = len(made.margins)
+    return (
+        f"{whole - many:,} of {whole:,} tables were measured; the others are a model: they follow "
+        "from the made-up records, and have no margin",
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class ParityRelease(_Tables):
     """The papers' methods: noise on parities, or on the marginals' own cells."""
@@ -272,8 +294,8 @@ def _misfits(
 ) -> dict[Subset, float]:
     """How far fitted tables are from the unbiased ones; both are public, so this costs nothing."""
     return {
-        subset: float(np.sqrt(np.mean((table - unbiased[subset]) ** 2))) if table.size else 0.0
-        for subset, table in tables.items()
+        subset: float(np.sqrt(np.mean((tables[subset] - known) ** 2))) if known.size else 0.0
+        for subset, known in unbiased.items()
     }
 
 

@@ -19,13 +19,24 @@ from adomnia.marginals.core.basis import SubsetGroup, closure, grouped, masks, s
 from adomnia.marginals.core.cost import WHOLE, SubsetShares, laplace_spread, row_sum
 from adomnia.marginals.workload import Subset, Workload
 
-__all__ = ["Objective", "Spread", "allot", "importance", "residual_parts", "shown", "variances_of"]
+__all__ = [
+    "USUAL",
+    "Objective",
+    "Spread",
+    "allot",
+    "importance",
+    "residual_parts",
+    "shown",
+    "variances_of",
+]
 
 Floats = NDArray[np.float64]
 Objective = Literal["mean", "sum", "max"]
 """`mean`: each marginal counts alike; `sum`: each cell does; `max`: the worst marginal counts."""
 
 ROUNDS = 60
+USUAL = math.sqrt(2 / math.pi)
+"""The mean absolute value of a normal draw, in deviations."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,11 @@ from fractions import Fraction
 from statistics import median
 
 from adomnia.marginals.core.cost import times
+from adomnia.marginals.core.planner import USUAL
 from adomnia.marginals.workload import Subset, Workload, downward_closure
 from adomnia.privacy.neighbors import Neighbors
 
-__all__ = ["GAIN", "USUAL", "Schedule", "candidates", "schedule"]
+__all__ = ["GAIN", "Schedule", "candidates", "schedule"]
 
 GAIN = 0.675
 """What measuring a table that was chosen is taken to be worth: rows that stand in a wrong cell, as
@@ -22,9 +23,6 @@ a share of all. A guess that many real tables bear out; no promise and no margin
 
 PARTS = 1 << 20
 """Shares of the loss are whole multiples of one over this."""
-
-USUAL = math.sqrt(2 / math.pi)
-"""The mean absolute value of a normal draw, in deviations."""
 
 
 @dataclass(frozen=True)

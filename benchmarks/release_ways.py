@@ -17,6 +17,7 @@ from release_score import (
     ways,
 )
 
+from adomnia.marginals.adaptive import can_choose, plan_adaptively, release_adaptively
 from adomnia.marginals.core import estimate
 from adomnia.marginals.core.basis import grouped
 from adomnia.marginals.core.cost import WHOLE, SubsetShares, laplace_factor
@@ -34,7 +35,13 @@ Way = Callable[[Workload, Counter, Loss], Tables]
 
 
 def released(workload: Workload, counter: Counter, loss: Loss) -> ReleasedMarginals:
-    """What `release` publishes by default."""
+    """What `release` publishes by default, where the policy says to one digit how many rows there
+    are."""
+    rows = int(float(f"{counter.rows:.0e}"))
+    if can_choose(workload):
+        planned = plan_adaptively(workload, loss, rows=rows)
+        if not planned.measures_all(rows):
+            return release_adaptively(planned, counter)
     return release_marginals(plan_marginals(workload, loss), counter)
 
 

@@ -307,22 +307,20 @@ def _core_plan(
 
 def _refuse_noise(plan: core.MarginalPlan | AdaptivePlan, rows: int | None, accept: bool) -> None:
     """Records of which most would be noise are made only where that is accepted."""
-    whole = plan.whole if isinstance(plan, AdaptivePlan) else plan
-    core.refuse_records(whole)
+    told = single_plan(plan) if isinstance(plan, AdaptivePlan) else plan
+    core.refuse_records(told)
     if accept:
         return
-    most = MOST_CROWD if rows is None else rows / 2
-    if whole.crowd > most:
+    if told.crowd > (MOST_CROWD if rows is None else rows / 2):
         known = "" if rows is not None else " (say [data] rows in the policy, if there are more)"
         raise QuestionError(
-            f"noise alone would make or lose up to {whole.crowd:,.0f} records{known}",
+            f"noise alone would make or lose up to {told.crowd:,.0f} records{known}",
             "pay more, ask for fewer tables, or take it as it is: --accept",
         )
-    noise = (single_plan(plan) if isinstance(plan, AdaptivePlan) else plan).noise
-    if rows is not None and noise > rows:
+    if rows is not None and told.noise > rows:
         raise QuestionError(
-            f"the records would be mostly noise: it puts about {noise:,.0f} rows of {rows:,} into "
-            "a wrong cell of a table",
+            f"the records would be mostly noise: it puts about {told.noise:,.0f} rows of {rows:,} "
+            "into a wrong cell of a table",
             "pay more, ask for fewer or smaller tables, or take it as it is: --accept",
         )
 

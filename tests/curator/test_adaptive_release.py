@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +62,7 @@ def test_without_public_rows_it_is_done_on_request_and_they_are_counted_first(tm
         assert planned.to_json()["adaptive"]["chosen"] is None
         made = database.release(planned)
         assert len(made.tables) == COLUMNS * (COLUMNS + 1) / 2
-        assert database.budget()["data"]["spent"] == "0.5"
+        assert database.budget()["data"]["spent"] == "1/2"
 
 
 def test_tables_that_are_a_model_say_so_everywhere(survey, tmp_path):
@@ -90,13 +91,12 @@ def test_tables_that_are_a_model_say_so_everywhere(survey, tmp_path):
 
 def test_later_questions_are_answered_from_measured_tables_alone(survey):
     made = survey.release(survey.plan_release(ways=2, epsilon="0.5"))
-    session = survey.session("curator")
-    single = session.plan("SELECT q0, COUNT(*) FROM survey GROUP BY q0", epsilon="0.01")
-    names = [made.plan.workload.names[place] for place in made.models[0]]
-    listed = ", ".join(names)
-    pair = session.plan(f"SELECT {listed}, COUNT(*) FROM survey GROUP BY {listed}", epsilon="0.01")
-    assert not single.spent
-    assert pair.spent
+    session = survey.session()
+    single = session.ask("SELECT q0, COUNT(*) FROM survey GROUP BY q0", epsilon="0.01")
+    listed = ", ".join(made.plan.workload.names[place] for place in made.models[0])
+    pair = session.ask(f"SELECT {listed}, COUNT(*) FROM survey GROUP BY {listed}", epsilon="0.01")
+    assert single.spent == {"epsilon": 0}
+    assert pair.spent == {"epsilon": Fraction(1, 100)}
 
 
 def test_a_target_keeps_tables_with_it_beside_single_ones(survey):

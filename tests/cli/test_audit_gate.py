@@ -59,7 +59,7 @@ def test_the_error_itself_holds_no_data(run, gated):
 
 def test_much_noise_or_a_high_limit_lets_it_pass(run, gated, house):
     gated("disclosures = 0")
-    assert run(*TABLES, "--epsilon", "0.001", "--out", "noisy").code == 0
+    assert run(*TABLES, "--epsilon", "0.001", "--accept", "--out", "noisy").code == 0
     gated("disclosures = 1000")
     ran = run(*TABLES, "--epsilon", "1", "--out", "tables")
     assert ran.code == 0
@@ -88,7 +88,7 @@ def test_an_analyst_learns_nothing_from_the_gate(run, gated):
     """Refused alike whether it would pass or not."""
     gated("disclosures = 0")
     answers = [
-        run(*TABLES, "--epsilon", epsilon, "--out", "tables", "--analyst", "alice")
+        run(*TABLES, "--epsilon", epsilon, "--accept", "--out", "tables", "--analyst", "alice")
         for epsilon in ("0.001", "1")
     ]
     assert [ran.code for ran in answers] == [4, 4]

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+from fractions import Fraction
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from adomnia.marginals.core.microdata import SyntheticRecords
 from adomnia.marginals.core.repair import repaired
+from adomnia.marginals.release import plan_marginals, release_marginals
+from adomnia.marginals.workload import up_to_ways
+from adomnia.privacy.loss import Loss
+from adomnia.schema.sealed import Sealed
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "chance"))
+from seeded import SeededBits
 
 
 def one_by_one(records):
@@ -45,3 +56,28 @@ def test_where_nothing_is_allowed_nothing_is_left() -> None:
     found = repaired(one_by_one(records), (2,), {(0,): np.ones(2, bool)}, np.random.default_rng(0))
     assert found.records.shape == (0, 1)
     assert found.rows == 0
+
+
+@pytest.mark.parametrize("questions", [1, 3, 6])
+def test_questions_that_some_are_not_asked_leave_the_numbers_as_they_were(questions: int) -> None:
+    """Skip patterns: who has no work (0) has the answer 0 to each question about it, others not."""
+    chance, rows = np.random.default_rng(questions), 2000
+    work = chance.choice(3, rows, p=[0.6, 0.3, 0.1])
+    answers = [np.where(work == 0, 0, chance.integers(1, 5, rows)) for _ in range(questions)]
+    records, sizes = np.stack([work, *answers], axis=1), (3, *(5,) * questions)
+    skipped = np.zeros((3, 5), bool)
+    skipped[0, 1:], skipped[1:, 0] = True, True
+    forbidden = {(0, place): skipped for place in range(1, questions + 1)}
+    names = tuple(f"a{place}" for place in range(len(sizes)))
+    plan = plan_marginals(up_to_ways(names, sizes, 1), Loss.pure(Fraction(1000)))
+    true = one_by_one(records)
+
+    def tables(wanted):
+        return {subset: Sealed(true.tabulate(sizes, subset)) for subset in wanted}
+
+    made = release_marginals(plan, tables, SeededBits(1), forbidden=forbidden)
+    off = [
+        np.abs(made.marginals[s] - true.tabulate(sizes, s)).max() for s in plan.workload.marginals
+    ]
+    assert max(off) <= 2
+    assert all(made.microdata.tabulate(sizes, s)[skipped].sum() == 0 for s in forbidden)

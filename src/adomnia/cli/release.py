@@ -224,6 +224,9 @@ def _print_plan(planned: ReleasePlan, form: str) -> None:
     heads = ["table", "cells", "expected error of a cell", *sums]
     if rows:
         screen.print(terminal.table(heads, rows, range(1, len(heads))))
+    if len(planned.deviations) > len(rows):
+        more = len(planned.deviations) - len(rows)
+        screen.print(f"… and {more:,} more tables: --format json shows them")
     screen.print(f"{facts['marginals']:,} tables, {facts['cells']:,} cells; {facts['mechanism']}")
     if "adaptive" in facts:
         screen.print(_adaptive_line(facts["adaptive"]))

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from itertools import product, starmap
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from adomnia.curator.releases.figures import COUNT, figures
 from adomnia.curator.releases.presentation import Imprint, Presentation
 from adomnia.curator.releases.release import Release
@@ -86,7 +83,7 @@ def _table(release: Release, subset: Subset) -> _TableView:
     sides = [release.values[number] for number in subset]
     found = figures(release, subset)
     drawings = [
-        table_chart(CountedTable(names, sides, one.values, _drawn(one.margins), one.said))
+        table_chart(CountedTable(names, sides, one.values, one.margins, one.said))
         for one in found
         if one.name == COUNT or not one.rounds  # readers look at counts and at averages
     ]
@@ -97,11 +94,6 @@ def _table(release: Release, subset: Subset) -> _TableView:
     said = [one.said for one in found]
     model = found[0].is_model
     return _TableView(anchor, names, model, [one for one in drawings if one], said, shown, more)
-
-
-def _drawn(margins: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Margins as a chart shows them: none of a model."""
-    return np.where(np.isinf(margins), 0.0, margins)
 
 
 def _shown(number: Any, off: float | None) -> tuple[str, str]:

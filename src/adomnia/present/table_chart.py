@@ -34,7 +34,7 @@ class CountedTable:
     """A table: the names and values of its sides, its counts, and how far each may be off.
 
     `what` its numbers are, if not counts: averages, say, which are not a number where there is
-    nobody.
+    nobody. Margins without end are those of a model, and are not drawn.
     """
 
     names: Sequence[str]
@@ -47,7 +47,13 @@ class CountedTable:
     def title(self) -> str:
         """What it is a table of."""
         said = "counts" if self.what == COUNT else self.what
-        return f"{' × '.join(self.names)}: {said} with margins"
+        model = bool(np.isinf(self.margins).any())
+        return f"{' × '.join(self.names)}: {said} {'of a model' if model else 'with margins'}"
+
+    @property
+    def drawn(self) -> NDArray[np.float64]:
+        """The margins that a picture shows."""
+        return np.where(np.isinf(self.margins), 0.0, self.margins)
 
     def turned(self) -> CountedTable:
         """A table of two sides with the second one first."""
@@ -61,7 +67,7 @@ def table_chart(table: CountedTable) -> str:
     lined = [_is_ordered(side) for side in table.sides]
     if len(table.sides) == 1 and lined[0]:
         return _lines(
-            table.names[0], table.sides[0], [(table.what, table.counts, table.margins)], table
+            table.names[0], table.sides[0], [(table.what, table.counts, table.drawn)], table
         )
     if len(table.sides) == 2 and lined != [False, False]:
         ordered = table if lined[0] else table.turned()
@@ -85,13 +91,13 @@ def _by_group(table: CountedTable) -> str:
     if len(groups) == 2 and not isinstance(steps[0], date) and table.what == COUNT:
         made = [
             PyramidSide(f"{table.names[1]} {label(group)}",
-                        table.counts[:, i].tolist(), table.margins[:, i].tolist())
+                        table.counts[:, i].tolist(), table.drawn[:, i].tolist())
             for i, group in enumerate(groups)
         ]  # fmt: skip
         words = (table.title, table.names[0], "count")
         return pyramid([label(step) for step in steps], (made[0], made[1]), words)
     parts = [
-        (f"{table.names[1]} {label(group)}", table.counts[:, i], table.margins[:, i])
+        (f"{table.names[1]} {label(group)}", table.counts[:, i], table.drawn[:, i])
         for i, group in enumerate(groups)
     ]
     return _lines(table.names[0], steps, parts, table)
@@ -128,10 +134,16 @@ def _lines(
 
 
 def _figure(count: float, off: float) -> str:
-    """A count with its margin; one without is a cell that nobody can be in."""
+    """A count with its margin; one without is a cell that nobody can be in, or of a model."""
     if math.isnan(count):
         return "nobody"
+    if math.isinf(off):
+        return f"{value(count)}, by the model"
     return f"{value(count, off)} {margin(off)}" if off else f"{value(count)}, for certain"
+
+
+def _bounded(off: float) -> float | None:
+    return off if off and math.isfinite(off) else None
 
 
 def _heat(table: CountedTable) -> str:
@@ -158,7 +170,7 @@ def _bars(table: CountedTable) -> str:
         table.counts.reshape(-1).tolist(), table.margins.reshape(-1).tolist(), strict=True
     )
     bars = [
-        Bar(", ".join(map(label, cell)), count, off or None, _figure(count, off))
+        Bar(", ".join(map(label, cell)), count, _bounded(off), _figure(count, off))
         for cell, (count, off) in zip(product(*table.sides), numbers, strict=True)
         if not math.isnan(count)
     ]

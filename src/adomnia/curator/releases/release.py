@@ -170,7 +170,8 @@ def publish(
     values = tuple(key.values for key in planned.layout.keys)
     return Release(
         planned, values, made.tables, made.margins, made.microdata, paid.receipt,
-        backend.policy.digest, left, (*made.notes, *_left_out_notes(planned)),
+        backend.policy.digest, left,
+        (*made.notes, *_few_rows(made, backend.policy.rows), *_left_out_notes(planned)),
         backend.policy.table, backend.policy.version, made.misfits, sums,
         cumulative_tables(planned.cumulative, planned.layout, planned.zeros, made), made.unbiased,
     )  # fmt: skip
@@ -211,10 +212,23 @@ def _sum_tables(
     )
 
 
+def _few_rows(made: ReleasedTables, rows: int | None) -> tuple[str, ...]:
+    """That far fewer rows are in the tables than the policy says; both numbers are public."""
+    if rows is None or made.microdata is None or len(made.microdata) >= rows / 2:
+        return ()
+    return (
+        f"the tables have about {len(made.microdata):,} rows, and the policy speaks of {rows:,}: "
+        "see that every column is read as it is declared",
+    )
+
+
 def _left_out_notes(planned: ReleasePlan) -> tuple[str, ...]:
     """That rows may be left out or clamped; how many is not paid for."""
     listed = "; ".join(one.when for one in planned.layout.impossible)
     notes = [f"rows that cannot be are in no table: {listed}"] if listed else []
+    bare = ", ".join(key.name for key in planned.layout.keys if not key.null)
+    if bare:
+        notes.append(f"a row without a listed value of any of these is in no table: {bare}")
     return (*notes, *(note for one in planned.layout.magnitudes for note in one.notes))
 
 

@@ -159,7 +159,9 @@ class CoreRelease(_Tables):
         tables, records, agreed = self.agree(made)
         notes = (*agreed, *self._too_noisy(len(records)), *_models(made))
         released = self._released(tables, made.margins, records, notes, made.unbiased)
-        return replace(released, misfits=_misfits(released.tables, made.unbiased))
+        misfits = _misfits(released.tables, made.unbiased)
+        notes = (*released.notes, *self._missed(misfits))
+        return replace(released, misfits=misfits, notes=notes)
 
     def _made(self, sealed: Any, bits: Bits) -> core.ReleasedMarginals:
         if isinstance(self.plan, AdaptivePlan):
@@ -186,6 +188,22 @@ class CoreRelease(_Tables):
         margins = {s: np.where(empty[s], 0.0, margin) for s, margin in margins.items()}
         kept = self._kept(tables, margins)
         return ReleasedTables(tables, margins, records, notes, kept, unbiased=unbiased)
+
+    def _missed(self, misfits: Mapping[Subset, float]) -> tuple[str, ...]:
+        """That records are much farther from a measurement than its noise."""
+        far = {
+            subset: misfit
+            for subset, misfit in misfits.items()
+            if subset in self.plan.deviations and misfit > 3 * self.plan.deviations[subset] + 1
+        }
+        if not far:
+            return ()
+        worst = max(far, key=lambda subset: far[subset])
+        name = " × ".join(self.workload.names[place] for place in worst)
+        return (
+            f"the records miss what was measured in {len(far):,} tables: most in {name}, by "
+            f"{far[worst]:,.0f} where noise is {self.plan.deviations[worst]:,.1f}",
+        )
 
     def _too_noisy(self, rows: int) -> tuple[str, ...]:
         """A warning where the noise of a whole table is expected to rival its rows."""

@@ -307,6 +307,7 @@ def _core_plan(
 
 def _refuse_noise(plan: core.MarginalPlan | AdaptivePlan, rows: int | None, accept: bool) -> None:
     """Records of which most would be noise are made only where that is accepted."""
+    workload = plan.workload
     told = single_plan(plan) if isinstance(plan, AdaptivePlan) else plan
     core.refuse_records(told)
     if accept:
@@ -318,10 +319,12 @@ def _refuse_noise(plan: core.MarginalPlan | AdaptivePlan, rows: int | None, acce
             "pay more, ask for fewer tables, or take it as it is: --accept",
         )
     if rows is not None and told.noise > rows:
+        worst = max(told.deviations, key=lambda s: told.deviations[s] * workload.cells(s))
         raise QuestionError(
-            f"the records would be mostly noise: it puts about {told.noise:,.0f} rows of {rows:,} "
-            "into a wrong cell of a table",
-            "pay more, ask for fewer or smaller tables, or take it as it is: --accept",
+            f"the records would be mostly noise: about {told.noise / rows:,.1f} times the rows of "
+            f"a table, and most in that of {named(workload, worst)[:60]!r}",
+            "pay more, ask for fewer or smaller tables (--bins puts numbers in bands), or take it "
+            "as it is: --accept",
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import prod
 from typing import Any
 
@@ -32,7 +33,8 @@ MOST_KINDS = 1 << 17
 SURE = 0.15
 """Counts with noise of a smaller deviation are the nearest whole number, but once in a thousand."""
 
-ROUNDS = 10
+ROUNDS, TIED_ROUNDS = 10, 100
+"""How often a table is brought to its sums; more often where cells are forbidden."""
 SINGLE = 5.0
 """The weight of single tables beside pairs."""
 
@@ -45,6 +47,8 @@ class _Pair:
     table: Floats
     distance: float
     noise: float
+    allowed: NDArray[np.bool_] | None = None
+    """Where records may be, if not everywhere."""
 
 
 def fit_records(
@@ -65,7 +69,8 @@ def fit_records(
     aims = _forbid(aims, sizes, forbidden or {})
     few = min(rows, MOST_KINDS)
     times = np.diff(np.arange(few + 1) * rows // few)
-    made = SyntheticRecords(_tree(sizes, few, singles, pairs, chance), times)
+    links = _tied(pairs, sizes, singles, forbidden or {})
+    made = SyntheticRecords(_tree(sizes, few, singles, links, chance), times)
     made = descend(repaired(made, sizes, forbidden or {}, chance), sizes, aims, chance)
     order = max(len(block.group.shape) for block in residuals.blocks)
     for ways in range(3, order + 1):
@@ -124,6 +129,35 @@ def _deviations(
         yield kept, turn(slots, table.shape, inverse=True)[0]
 
 
+def _tied(
+    pairs: Sequence[_Pair],
+    sizes: tuple[int, ...],
+    singles: dict[int, Floats],
+    forbidden: Forbidden,
+) -> list[_Pair]:
+    """The pairs, and those that forbidden cells tie together: they come first in the tree.
+
+    The search changes one value at a time and cannot mend both sides of such a tie afterwards.
+    """
+    found = {pair.subset: pair for pair in pairs}
+    first = sum(pair.distance for pair in pairs) + 1.0
+    for subset, mask in forbidden.items():
+        for left, right in combinations(subset, 2):
+            rest = tuple(i for i, place in enumerate(subset) if place not in (left, right))
+            allowed: NDArray[np.bool_] = np.asarray(~mask.all(axis=rest))
+            if allowed.all():
+                continue
+            even = np.outer(singles[left], singles[right]) / max(float(singles[left].sum()), 1e-300)
+            old = found.get((left, right), _Pair((left, right), even, 0.0, 0.0))
+            if old.allowed is not None:
+                allowed = allowed & old.allowed
+            share = float(even[~allowed].sum() / max(even.sum(), 1e-300))
+            found[left, right] = replace(
+                old, table=old.table * allowed, distance=first * (1 + share), allowed=allowed
+            )
+    return list(found.values())
+
+
 def _tree(
     sizes: tuple[int, ...],
     rows: int,
@@ -169,8 +203,10 @@ def _link(by_pair: dict[Subset, _Pair], place: int, parent: int) -> tuple[float,
 def _oriented(pair: _Pair, parent: int, place: int, singles: dict[int, Floats]) -> Floats:
     """The pair's table, not negative, parent first, its sums brought to the single tables."""
     even = np.outer(singles[parent], singles[place])
+    if pair.allowed is not None:
+        even = even * (pair.allowed if parent < place else pair.allowed.T)
     table = np.maximum(pair.table if parent < place else pair.table.T, 0) + 1e-9 * even
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if pair.allowed is None else TIED_ROUNDS):
         table = table * _ratio(singles[parent], table.sum(axis=1))[:, None]
         table = table * _ratio(singles[place], table.sum(axis=0))[None, :]
     return table

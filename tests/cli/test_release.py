@@ -130,3 +130,25 @@ def test_wrong_bands_exit_two_unpaid(run, house):
         ran = run("release", "--ways", "1", "--bins", said, "--epsilon", "1", "--out", "t")
         assert ran.code == 2, said
     assert run("budget", "--format", "json").json["data"]["spent"] == "0"
+
+
+def test_what_cannot_be_written_is_found_out_before_anything_is_paid(run, house):
+    (house / "gone").symlink_to(house / "nowhere")
+    (house / "plain").write_text("x")
+    for place in ("gone", "plain/x", "/proc/no/such", "x" * 300):
+        ran = run("release", "--marginals", "sex", "--epsilon", "1", "--out", place)
+        assert ran.code == 2, place
+        assert "--out" in ran.err
+    for words in (("--title", "a\x01b"), ("--publisher", "bad\udcff")):
+        ran = run("release", "--marginals", "sex", "--epsilon", "1", "--out", "t", *words)
+        assert ran.code == 2, words
+    assert run("budget", "--format", "json").json["data"]["spent"] == "0"
+    assert not list(house.glob(".release-*"))
+
+
+def test_a_link_to_an_empty_folder_is_a_place(run, house):
+    (house / "site").mkdir()
+    (house / "published").symlink_to(house / "site")
+    assert run("release", "--marginals", "sex", "--epsilon", "1", "--out", "published").code == 0
+    assert (house / "site" / "release.json").exists()
+    assert (house / "published").is_symlink()

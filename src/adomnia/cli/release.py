@@ -14,7 +14,7 @@ from adomnia.cli import options
 from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.curator.releases.presentation import Imprint, Presentation
 from adomnia.curator.releases.release import Release
-from adomnia.curator.releases.release_folder import refuse_taken, write_folder
+from adomnia.curator.releases.release_folder import refuse_folder, write_folder
 from adomnia.curator.releases.release_plan import ReleaseMethod, ReleasePlan, named
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
@@ -122,9 +122,12 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
     if not only_plan and out is None:
         raise QuestionError("a release needs a folder", "for example --out tables, or --plan")
     if out is not None:
-        refuse_taken(Path(out))
+        refuse_folder(Path(out))
     if report is not None:
         _refuse_report(report, out)
+    imprint, printed = Imprint(title, publisher), None
+    if round_to is not None or suppress_unsure:
+        printed = Presentation(round_to or 1, suppress_unsure)
     with open_database(policy) as database:
         planned = database.plan_release(**order)  # type: ignore[arg-type]
         if report is not None:
@@ -139,9 +142,6 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
             return
         with terminal.progress("making the tables", total=1) as bar:
             made = database.release(planned, analyst=analyst, progress=_watch(bar))
-        imprint, printed = Imprint(title, publisher), None
-        if round_to is not None or suppress_unsure:
-            printed = Presentation(round_to or 1, suppress_unsure)
         pages = {"index.html": release_page(made, imprint, printed)}
         write_folder(
             made, out, microdata=microdata, pages=pages, presentation=printed, imprint=imprint

@@ -140,6 +140,11 @@ class PrivateDatabase(Closing):
 
         listed = tuple(_keys(part) for part in marginals)
         loss = _loss(epsilon, rho)
+        if not isinstance(confidence, int | float) or not 0 < confidence < 1:
+            raise QuestionError(
+                "a confidence lies between 0 and 1, got " + repr(confidence)[:40],
+                "for example confidence = 0.95",
+            )
         return plan_release(
             self._backend,
             ReleaseSpec(

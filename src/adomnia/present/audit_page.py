@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.releases.release_folder import refuse_taken
+from adomnia.curator.releases.release_folder import refuse_folder
 from adomnia.errors import MachineryError
 from adomnia.present.findings import view
 from adomnia.present.promise import promise_text
@@ -29,7 +29,7 @@ MOST_NAMED = 200
 def write_audit(report: AuditReport, folder: str | Path) -> Path:
     """`index.html` and `audit.json` in a new folder, whole or not at all."""
     place = Path(folder)
-    refuse_taken(place)
+    refuse_folder(place)
     place.parent.mkdir(parents=True, exist_ok=True)
     room = Path(tempfile.mkdtemp(prefix=".audit-", dir=place.parent))
     try:

@@ -32,7 +32,7 @@ def refuse_place(file: str | Path, folder: str | Path) -> None:
             "the report holds exact data, and --out is published",
             "name a file outside of that folder",
         )
-    if place.exists():
+    if place.exists() or Path(file).is_symlink():
         raise QuestionError(f"{str(file)!r} is there already", "name a new file with --report")
     if not place.parent.is_dir() or not os.access(place.parent, os.W_OK):
         raise QuestionError(f"no file can be written to {str(place.parent)!r}", "name another")

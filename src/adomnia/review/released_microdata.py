@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["AuditedFiles", "ReleasedMicrodata", "audited_files", "plan_again", "read_microdata"]
 
+ALIKE = 100_000
+"""So many records of two files are compared."""
+
 FILES = ("microdata.parquet", "microdata.csv")
 FACTS = "release.json"
 
@@ -68,11 +71,26 @@ def read_microdata(place: str | Path) -> ReleasedMicrodata:
                 "release with --microdata, or name a CSV or Parquet file",
             )
         path = inside[0]
+        _refuse_two(inside)
     records = read_columns(path)
     if not records.num_rows:
         raise QuestionError("the microdata file has no rows", "give a file with records")
     facts = path.with_name(FACTS)
     return ReleasedMicrodata(records, _facts(facts) if path.name in FILES else None)
+
+
+def _refuse_two(files: Sequence[Path]) -> None:
+    """Files of a folder that are published both must have the same records: the first of them."""
+    found = [
+        [[_plain(one) for one in column.to_pylist()] for column in table.slice(0, ALIKE).columns]
+        + [[str(table.num_rows)]]
+        for table in map(read_columns, files)
+    ]
+    if any(one != found[0] for one in found[1:]):
+        listed = " and ".join(file.name for file in files)
+        raise QuestionError(
+            f"{listed} of this folder do not have the same records", "name the one that is meant"
+        )
 
 
 def _facts(file: Path) -> Mapping[str, Any] | None:
@@ -91,9 +109,13 @@ def plan_again(database: PrivateDatabase, facts: Mapping[str, Any]) -> ReleasePl
     try:
         keys = {one["name"]: one.get("key", one["name"]) for one in facts["attributes"]}
         tables = [[keys[name] for name in one["attributes"]] for one in facts["marginals"]]
-        spent = {name: facts["spent"].get(name) for name in ("epsilon", "rho")}
+        counts = facts.get("parts", {}).get("counts", facts["spent"])
+        spent = {name: counts.get(name) for name in ("epsilon", "rho")}
         how = {name: facts[name] for name in ("method", "unbiased", "confidence")}
-        return database.plan_release(marginals=tables, **spent, **how)
+        adaptive = bool(facts.get("adaptive", False))
+        return database.plan_release(
+            marginals=tables, adaptive=adaptive, accept=True, **spent, **how
+        )
     except (KeyError, TypeError, AttributeError, AdomniaError):
         raise QuestionError(
             "this release cannot be made again from what it says of itself",
@@ -161,8 +183,19 @@ def _shared_keys(
         for name in there
         if name not in known
     ]
+    strange = [name for name, key in keys.items() if _is_strange(released, name, key)]
+    left_out += [(name, "has no value of the policy") for name in strange]
+    keys = {name: key for name, key in keys.items() if name not in strange}
     _refuse_none(keys, there, "the microdata file")
     return keys, left_out
+
+
+def _is_strange(released: ReleasedMicrodata, name: str, key: _SharedKey) -> bool:
+    """Whether texts of a column are spelt so that none is a value of the policy."""
+    spread = key.expr.range
+    listed = {_loose(one) for one in (isinstance(spread, Text) and spread.values) or ()}
+    values = {_loose(one) for one in released.records[name].unique().to_pylist() if one is not None}
+    return bool(listed and values) and not values & listed
 
 
 def _refuse_none(keys: _Keys, there: Sequence[str], what: str) -> None:
@@ -219,6 +252,10 @@ def _column(spread: Range, values: Sequence[Any]) -> pa.Array:
 
 def _day(value: Any) -> date:
     return date.fromisoformat(str(value)[:10])
+
+
+def _plain(value: Any) -> str:
+    return "" if value is None else str(_loose(value))
 
 
 def _loose(value: Any) -> Any:

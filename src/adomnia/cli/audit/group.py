@@ -12,7 +12,7 @@ from adomnia.cli import options
 from adomnia.cli.audit.claim import claim
 from adomnia.cli.audit.disclosure import disclosure
 from adomnia.cli.audit.influence import influence
-from adomnia.curator.releases.release_folder import refuse_taken
+from adomnia.curator.releases.release_folder import refuse_folder
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import read_policy
 from adomnia.present import terminal
@@ -64,7 +64,7 @@ def audit(context: click.Context, /, out: str | None, policy: str, form: str, **
         return
     if out is None:
         raise QuestionError("an audit needs a folder", "for example: adomnia audit --out report")
-    refuse_taken(Path(out))
+    refuse_folder(Path(out))
     if told["control"] is not None and told["microdata"] is None:
         raise QuestionError(
             "a control group is for a file of records", "name it, too: --microdata FILE"

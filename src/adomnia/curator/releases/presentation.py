@@ -39,6 +39,14 @@ class Imprint:
     publisher: str | None = None
     published: date = field(default_factory=lambda: datetime.now(UTC).date())
 
+    def __post_init__(self) -> None:
+        told = f"{self.title or ''}{self.publisher or ''}"
+        if not told.isprintable() or not told.encode("utf-8", "replace").decode() == told:
+            raise QuestionError(
+                "title and publisher are plain text, without signs that no page can show",
+                'for example --title "Deaths by age" --publisher "Office of Statistics"',
+            )
+
     def to_json(self) -> dict[str, Any]:
         """The imprint as plain JSON values."""
         return {**vars(self), "published": self.published.isoformat()}

@@ -20,10 +20,11 @@ from adomnia.curator.releases.presentation import MARKS, MODEL, Imprint, Present
 from adomnia.curator.releases.release import Release
 from adomnia.curator.releases.release_plan import named
 from adomnia.errors import MachineryError, QuestionError
+from adomnia.marginals.adaptive import AdaptivePlan
 from adomnia.marginals.core.microdata import SyntheticRecords
 from adomnia.marginals.workload import Subset
 
-__all__ = ["write_folder"]
+__all__ = ["refuse_folder", "write_folder"]
 
 TABLES, PRINTED = "marginals", "presentation"
 
@@ -42,10 +43,8 @@ def write_folder(
     The place must not exist yet, or be an empty folder. With a `presentation` the tables are there
     a second time, as they are printed. The `imprint` says who publishes it.
     """
-    place = Path(folder)
-    refuse_taken(place)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    room = Path(tempfile.mkdtemp(prefix=".release-", dir=place.parent))
+    place = Path(folder).resolve()
+    room = _room_beside(Path(folder))
     try:
         told = _Publication(release, imprint or Imprint(), presentation)
         _fill(room, told, microdata, pages or {})
@@ -60,10 +59,30 @@ def write_folder(
     return place
 
 
-def refuse_taken(place: Path) -> None:
-    """A place that holds something is refused, before anything is spent."""
-    if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        raise QuestionError(f"{str(place)!r} is not empty", "name a new folder with --out")
+def refuse_folder(place: Path) -> None:
+    """Refuse, before anything is spent, a place that holds something or cannot be written."""
+    _room_beside(place).rmdir()
+
+
+def _room_beside(place: Path) -> Path:
+    """A new folder where the place will be: what can be written there can be moved to it."""
+    told = str(place)[:200]
+    try:
+        if place.is_symlink() and not place.exists():
+            raise QuestionError(f"{told!r} leads nowhere", "name a new folder with --out")
+        place = place.resolve()
+        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+            raise QuestionError(f"{told!r} is not empty", "name a new folder with --out")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not place.exists():
+            place.mkdir()  # a name that is too long, say, is found out now
+            place.rmdir()
+        return Path(tempfile.mkdtemp(prefix=".release-", dir=place.parent))
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no name of a folder"
+        raise QuestionError(
+            f"no folder can be made at {told!r}: {reason}", "name another with --out"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -221,6 +240,7 @@ def _facts(told: _Publication) -> dict[str, Any]:
         "spent": {name: str(value) for name, value in plan.spent.amounts.items()},
         "remaining": {name: str(value) for name, value in release.remaining.items()},
         "method": plan.spec.method,
+        "adaptive": isinstance(plan.marginal_plan, AdaptivePlan),
         "mechanism": plan.mechanism,
         "confidence": plan.spec.confidence,
         "unbiased": plan.spec.unbiased,

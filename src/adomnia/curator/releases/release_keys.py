@@ -143,10 +143,11 @@ def refuse_names(layout: TableLayout) -> None:
     taken = {key.name for key in layout.keys}
     made = [f"{kind}_{one.name}" for one in layout.magnitudes for kind in ("sum", "avg")]
     made += [f"cumulative_{name}" for name in taken]
-    clash = taken & {f"{name}{end}" for name in made for end in ENDS}
+    clash = taken & {"mark", *(f"{name}{end}" for name in ("count", *made) for end in ENDS)}
     if clash:
         raise QuestionError(
-            f"{min(clash)[:60]!r} would be the name of two columns", "take another alias"
+            f"{min(clash)[:60]!r} would be the name of two columns",
+            "take another alias, for example count AS visits",
         )
 
 

@@ -184,6 +184,13 @@ def _table(a: Note, b: Note) -> Loss:
     return pure(laws.weighted(a.values, b.values, (float(a.scale), float(b.scale))))
 
 
+def _weights(a: Note, b: Note) -> Loss:
+    """One choice by exponential weights: its loss, and its divergence of every order under rho."""
+    found = laws.weighted(a.values, b.values, (float(a.scale), float(b.scale)))
+    rho = laws.divergence(a.values, b.values, (float(a.scale), float(b.scale)))
+    return Loss(pure(found).epsilon, rho)
+
+
 def _ladder(a: Note, b: Note) -> Loss:
     sides = ((a.more["truth"], a.values), (b.more["truth"], b.values))
     return pure(laws.ladder(*sides, a.more["digits"], (float(a.scale), float(b.scale))))
@@ -210,5 +217,6 @@ KINDS = {
     "above": _above,
     "conditioned": _conditioned,
     "table": _table,
+    "weights": _weights,
     "ladder": _ladder,
 }

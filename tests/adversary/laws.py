@@ -209,6 +209,27 @@ def weighted(one: list[int], other: list[int], rates: tuple[float, float]) -> fl
     return exponential((one, sizes), (other, sizes), rates)
 
 
+ORDERS = (1.001, 1.1, 1.5, 2.0, 4.0, 16.0, 128.0)
+"""Orders at which a divergence is looked at."""
+
+
+def divergence(one: list[int], other: list[int], rates: tuple[float, float]) -> float:
+    """The least rho for which exponential weights on the same outcomes are rho-zCDP, on a grid."""
+    if len(one) != len(other):
+        return INFINITE
+    logs = []
+    for gaps, rate in zip((one, other), rates, strict=True):
+        weights = -rate * np.array(gaps, float)
+        logs.append(weights - weights.max() - np.log(np.exp(weights - weights.max()).sum()))
+    found = 0.0
+    for p, q in (logs, logs[::-1]):
+        for order in ORDERS:
+            mixed = order * p + (1 - order) * q
+            total = mixed.max() + np.log(np.exp(mixed - mixed.max()).sum())
+            found = max(found, float(total) / (order - 1) / order)
+    return found
+
+
 def smooth(
     law: str, grid: tuple[int, int], one: tuple[int, Fraction], other: tuple[int, Fraction]
 ) -> list[tuple[float, float]]:

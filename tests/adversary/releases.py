@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from fractions import Fraction
 from importlib import import_module
+from itertools import combinations
 from typing import Any
+from unittest.mock import patch
 
+from adomnia.marginals.adaptive import AdaptivePlan
+from adomnia.marginals.core.schedule import Schedule
 from tests.adversary.pairs import Bench, Stretch
 from tests.adversary.sql import opened
 from tests.adversary.worlds import World
@@ -85,13 +90,29 @@ def release(world: World, chance: random.Random) -> tuple[str, Any]:
     if method == "microdata":
         terms["unbiased"] = chance.random() < 0.5
         terms["sums"] = chance.sample(SUMS, chance.choice([0, 0, 1, 2]))
+        terms["adaptive"] = not terms["unbiased"] and not terms["sums"]
+    terms["accept"] = True
     known = (*ATTRIBUTES, *KEYS) if chance.random() < 0.4 else ATTRIBUTES
     listed = [chance.sample(known, chance.choice([1, 2, 2])) for _ in range(chance.choice([1, 2]))]
-    if chance.random() < 0.3:
+    if terms.get("adaptive"):  # so that there is something to choose from
+        terms["marginals"] = chance.sample(list(combinations(ATTRIBUTES, 2)), 3)
+    elif chance.random() < 0.3:
         terms["ways"] = 1
     else:
         terms["marginals"] = listed
-    return f"release {terms}", lambda database: database.release(database.plan_release(**terms))
+    return f"release {terms}", lambda database: _released(database, terms)
+
+
+def _released(database: Any, terms: dict[str, Any]) -> Any:
+    """A release; one that chooses its tables does so also where that is not worth it."""
+    parts = {
+        "measures_all": lambda self, rows: False,
+        "schedule": lambda self, rows: Schedule(
+            Fraction(1, 2), Fraction(1, 4), 1 if self.candidates else 0
+        ),
+    }
+    with patch.multiple(AdaptivePlan, **parts):
+        return database.release(database.plan_release(**terms))
 
 
 def model(world: World, chance: random.Random) -> tuple[str, Any]:

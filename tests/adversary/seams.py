@@ -301,6 +301,14 @@ def _flip(_: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _weights(_: Callable[..., Any]) -> Callable[..., Any]:
+    def call(gaps: Any, eta: Any, bits: Any = None) -> int:
+        spy, listed = _now[-1], [int(gap) for gap in gaps]
+        return int(spy.output(spy.note("weights", Fraction(eta), listed), listed.index(0)))
+
+    return call
+
+
 def _noisy_max(original: Callable[..., Any]) -> Callable[..., Any]:
     def call(scores: Any, sensitivity: Any, epsilon: Any, bits: Any = None, monotone: bool = False):
         spy = _now[-1]
@@ -460,6 +468,7 @@ SEAMS: dict[str, Made] = {
     "sealed_noise.select_keys": _select_keys,
     "noise.conditioned.add_conditioned": _conditioned,
     "tables.consistent.choose_table": _table,
+    "tables.farthest._by_weight": _weights,
     "tables.root.release_root": _whole("laplace"),
     "graphs.ladder.draw": _ladder,
 }
@@ -473,6 +482,7 @@ IMPORTERS = (
     "adomnia.curator.releases.release",
     "adomnia.curator.releases.consistent",
     "adomnia.marginals.release",
+    "adomnia.marginals.adaptive",
     "adomnia.priors.chi_squared",
 )
 """Rooms that are imported late, and hold some of these functions under their own name."""

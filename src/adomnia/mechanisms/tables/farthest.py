@@ -50,14 +50,16 @@ def farthest(
     left = np.arange(len(scores))
     found: list[int] = []
     for _ in range(min(many, len(scores))):
-        gaps = scores[left].max() - scores[left]
-        if law == "exponential":
-            place = choose(gaps, np.ones(len(left), np.int64), eta, bits)
-        else:
-            place = permute_and_flip(gaps, eta, bits)
+        draw = _by_weight if law == "exponential" else permute_and_flip
+        place = draw(scores[left].max() - scores[left], eta, bits)
         found.append(int(left[place]))
         left = np.delete(left, place)
     return found
+
+
+def _by_weight(gaps: NDArray[np.int64], eta: Fraction, bits: Bits) -> int:
+    """The exponential mechanism: every candidate with weight exp(-eta * gap)."""
+    return choose(gaps, np.ones(len(gaps), np.int64), eta, bits)
 
 
 def _distance(exact: NDArray[Any], model: NDArray[np.int64]) -> int:

@@ -162,7 +162,7 @@ def _heat(table: CountedTable) -> str:
         ]
         for i, rows in enumerate(zip(down.counts.tolist(), down.margins.tolist(), strict=True))
     ]
-    return heat_map((sides[0], sides[1]), cells, table.title)
+    return heat_map((sides[0], sides[1]), cells, table.title, what=table.what)
 
 
 def _bars(table: CountedTable) -> str:

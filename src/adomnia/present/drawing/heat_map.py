@@ -21,11 +21,12 @@ def heat_map(
     cells: Sequence[Sequence[tuple[float, str]]],
     title: str,
     show: Callable[[float], str] = "{:,.0f}".format,
+    what: str = "",
 ) -> str:
     """A row for each value of the first side, a column for each of the second.
 
     A side has its name and its values; a cell its number, and the words that are told of it. The
-    legend writes the largest number as `show` does.
+    legend writes the largest number as `show` does, and `what` the numbers are.
     """
     (down, rows), (across, columns) = sides
     left = EDGE + 12 + LETTER * max((min(len(name), LONGEST) for name in rows), default=1)
@@ -43,7 +44,7 @@ def heat_map(
                text_anchor="middle") for i in _spaced(len(columns), wide, _room(columns))),
         text(down, EDGE, 20, class_="title"),
         text(across, (left + WHOLE - EDGE) / 2, foot + 44, class_="title", text_anchor="middle"),
-        *_legend(left, foot + 66, show(most)),
+        *_legend(left, foot + 66, f"{show(most)} {what}".rstrip()),
         class_="framed plot", viewBox=f"0 0 {WHOLE} {foot + 92:g}",
     )  # fmt: skip
 

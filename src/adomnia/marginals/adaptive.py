@@ -67,8 +67,9 @@ COUNTING = Fraction(1, 50)
 ROUNDS = 5
 """How often the records are made anew between choices, at most."""
 
-ENOUGH = Fraction(1, 2)
-"""If so many of all candidates are worth measuring, all are, and nothing is paid for choices."""
+ENOUGH = {"gaussian": 0.1, "laplace": 0.25}
+"""If so large a part of the candidates is worth measuring, all are, and no choice is paid for:
+Gaussian noise on all grows with the root of their number only."""
 
 
 QUIET = 0.3
@@ -141,7 +142,7 @@ class AdaptivePlan:
 
     def measures_all(self, rows: float) -> bool:
         """Whether so many rows make all tables worth measuring."""
-        many = self.schedule(rows).picks >= ENOUGH * len(self.candidates)
+        many = self.schedule(rows).picks >= ENOUGH[self.kind] * len(self.candidates)
         return many or self.whole.noise <= QUIET * rows
 
 

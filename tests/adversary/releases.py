@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from fractions import Fraction
 from importlib import import_module
 from itertools import combinations
 from typing import Any
-from unittest.mock import patch
 
-from adomnia.marginals.adaptive import AdaptivePlan
-from adomnia.marginals.core.schedule import Schedule
 from tests.adversary.pairs import Bench, Stretch
+from tests.adversary.seams import choosing
 from tests.adversary.sql import opened
 from tests.adversary.worlds import World
 
@@ -105,13 +102,7 @@ def release(world: World, chance: random.Random) -> tuple[str, Any]:
 
 def _released(database: Any, terms: dict[str, Any]) -> Any:
     """A release; one that chooses its tables does so also where that is not worth it."""
-    parts = {
-        "measures_all": lambda self, rows: False,
-        "schedule": lambda self, rows: Schedule(
-            Fraction(1, 2), Fraction(1, 4), 1 if self.candidates else 0
-        ),
-    }
-    with patch.multiple(AdaptivePlan, **parts):
+    with choosing():
         return database.release(database.plan_release(**terms))
 
 

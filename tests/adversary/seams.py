@@ -17,6 +17,7 @@ from functools import cached_property
 from importlib import import_module
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -162,6 +163,21 @@ def steady() -> Iterator[None]:
     finally:
         for name in names:
             delattr(system, name)
+
+
+@contextmanager
+def choosing() -> Iterator[None]:
+    """Adaptive releases choose one of their tables, whether that is worth it or not."""
+    plan = import_module("adomnia.marginals.adaptive").AdaptivePlan
+    planned = import_module("adomnia.marginals.core.schedule").Schedule
+    parts = {
+        "measures_all": lambda self, rows: False,
+        "schedule": lambda self, rows: planned(
+            Fraction(1, 2), Fraction(1, 4), 1 if self.candidates else 0
+        ),
+    }
+    with patch.multiple(plan, **parts):
+        yield
 
 
 def install() -> None:

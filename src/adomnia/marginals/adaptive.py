@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from adomnia.errors import QuestionError
 from adomnia.limits import MAX_ADAPTIVE_CELLS
 from adomnia.marginals.core import estimate
-from adomnia.marginals.core.basis import SubsetGroup, grouped
+from adomnia.marginals.core.basis import grouped
 from adomnia.marginals.core.chosen_margins import chosen_width
 from adomnia.marginals.core.cost import (
     WHOLE,
@@ -33,9 +33,8 @@ from adomnia.marginals.core.estimate import Residuals
 from adomnia.marginals.core.margins import cell_margins
 from adomnia.marginals.core.measure import MarginalStrategy, NoisySubsets, Tables, parameter, take
 from adomnia.marginals.core.microdata import SyntheticRecords
-from adomnia.marginals.core.planner import USUAL
 from adomnia.marginals.core.records import Forbidden, fit_records
-from adomnia.marginals.core.schedule import Schedule, candidates, schedule
+from adomnia.marginals.core.schedule import Schedule, candidates, schedule, usual_noise
 from adomnia.marginals.release import (
     MarginalPlan,
     Progress,
@@ -56,6 +55,7 @@ from adomnia.privacy.neighbors import Neighbors
 __all__ = [
     "AdaptivePlan",
     "can_choose",
+    "part_of",
     "plan_adaptively",
     "release_adaptively",
     "single_plan",
@@ -160,7 +160,7 @@ def plan_adaptively(
             f"tables of {many:,} cells are too many to choose from",
             f"at most {MAX_ADAPTIVE_CELLS:,} are looked at: ask for fewer ways or attributes",
         )
-    rest = loss if rows is not None else _part(loss, 1 - COUNTING)
+    rest = loss if rows is not None else part_of(loss, 1 - COUNTING)
     return AdaptivePlan(workload, neighbors, loss, rows, plan_marginals(workload, rest, neighbors))
 
 
@@ -172,11 +172,12 @@ def can_choose(workload: Workload) -> bool:
 
 def single_plan(plan: AdaptivePlan, share: Fraction = Fraction(1)) -> MarginalPlan:
     """The plan of the single columns, for a share of what is left of the loss."""
-    loss = _part(plan.loss, plan.left / plan.amount * share)
+    loss = part_of(plan.loss, plan.left / plan.amount * share)
     return plan_marginals(_singles(plan.workload), loss, plan.neighbors, views=True)
 
 
-def _part(loss: Loss, share: Fraction) -> Loss:
+def part_of(loss: Loss, share: Fraction) -> Loss:
+    """A share of a loss that is an epsilon or a rho."""
     return Loss.concentrated(loss.rho * share) if loss.rho else Loss.pure(loss.epsilon * share)
 
 
@@ -224,15 +225,11 @@ def release_adaptively(
 
 def _counted(plan: AdaptivePlan, tables: Tables, bits: Bits) -> float:
     """The number of rows, for a small part of the loss."""
-    part = SubsetShares(_group((), [()]), np.array([WHOLE]))
+    part = SubsetShares(grouped([()], plan.workload.sizes)[0], np.array([WHOLE]))
     if total_is_public(plan.neighbors):
         return float(exact_rows(tables, bits))
     strategy = _strategy(plan, (part,), plan.amount * COUNTING)
     return float(take(strategy, tables, bits)[0].values[0])
-
-
-def _group(shape: tuple[int, ...], subsets: Sequence[Subset]) -> SubsetGroup:
-    return SubsetGroup(shape, np.array(subsets, np.int64).reshape(len(subsets), len(shape)))
 
 
 def _strategy(
@@ -291,7 +288,9 @@ class _Run:
     ) -> list[Subset]:
         """Tables that no records near what is known come close to."""
         plan, records = self.plan, self.fitted()
-        noise = _usual_noise(plan, rest / picks)
+        paid = float(rest / picks)
+        noise = usual_noise(plan.kind, plan.neighbors)
+        noise /= math.sqrt(paid) if plan.kind == "gaussian" else paid
         some = [
             Candidate(
                 table,
@@ -413,14 +412,6 @@ def _gathered(noisy: Sequence[NoisySubsets], sizes: tuple[int, ...]) -> tuple[No
         )
         for group in grouped(list(known), sizes)
     )
-
-
-def _usual_noise(plan: AdaptivePlan, budget: Fraction) -> float:
-    """The mean absolute noise of a cell of a table that gets so much."""
-    if plan.kind == "laplace":
-        return float(laplace_factor(plan.neighbors) / budget)
-    square = float(laplace_factor(plan.neighbors)) ** 2 / 2 if plan.neighbors.replaces else 1.0
-    return USUAL * math.sqrt(square / (2 * float(budget)))
 
 
 def _root(number: Fraction) -> Fraction:

@@ -24,7 +24,12 @@ from adomnia.marginals.core.cost import (
     with_total,
 )
 from adomnia.marginals.core.estimate import Residuals
-from adomnia.marginals.core.margins import cell_margins, gaussian_margins, laplace_margins
+from adomnia.marginals.core.margins import (
+    cell_margins,
+    gaussian_margins,
+    laplace_margins,
+    least_noise,
+)
 from adomnia.marginals.core.measure import MarginalStrategy, NoisySubsets, Tables, expected, take
 from adomnia.marginals.core.microdata import SyntheticRecords
 from adomnia.marginals.core.planner import USUAL, Objective, Spread, residual_parts, variances_of
@@ -348,10 +353,7 @@ def _widths(plan: MarginalPlan, confidence: float) -> dict[Subset, float]:
     if strategy.kind == "laplace":
         found = laplace_margins(plan.workload, strategy, plan.blocks, confidence)
         return dict(zip(plan.workload.marginals, found.tolist(), strict=True))
-    least = min(
-        float(block.values[block.values > 0].min(initial=np.inf)) * 2 ** len(block.group.shape)
-        for block in plan.blocks
-    )
+    least = least_noise(plan.blocks)
     widths: dict[Subset, float] = {}
     for spread in plan.spreads:
         values = gaussian_margins(spread.values, least, confidence)

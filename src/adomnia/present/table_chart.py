@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.curator.releases.cumulative import is_ordered
 from adomnia.formatting import label, margin, value
 from adomnia.present.drawing.bars import MOST_BARS as FEW_BARS
 from adomnia.present.drawing.bars import Bar, bar_chart
@@ -79,10 +80,7 @@ def table_chart(table: CountedTable) -> str:
 
 
 def _is_ordered(side: Sequence[Any]) -> bool:
-    known = [one for one in side if one is not None]
-    numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in known)
-    days = all(isinstance(one, date) for one in known)
-    return len(known) >= ORDERED and (numbers or days)
+    return sum(one is not None for one in side) >= ORDERED and is_ordered(side)
 
 
 def _by_group(table: CountedTable) -> str:

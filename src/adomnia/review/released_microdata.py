@@ -71,26 +71,30 @@ def read_microdata(place: str | Path) -> ReleasedMicrodata:
                 "release with --microdata, or name a CSV or Parquet file",
             )
         path = inside[0]
-        _refuse_two(inside)
-    records = read_columns(path)
+        records, *others = map(read_columns, inside)
+        _refuse_other(records, others)
+    else:
+        records = read_columns(path)
     if not records.num_rows:
         raise QuestionError("the microdata file has no rows", "give a file with records")
     facts = path.with_name(FACTS)
     return ReleasedMicrodata(records, _facts(facts) if path.name in FILES else None)
 
 
-def _refuse_two(files: Sequence[Path]) -> None:
+def _refuse_other(records: pa.Table, others: Sequence[pa.Table]) -> None:
     """Files of a folder that are published both must have the same records: the first of them."""
-    found = [
-        [[_plain(one) for one in column.to_pylist()] for column in table.slice(0, ALIKE).columns]
-        + [[str(table.num_rows)]]
-        for table in map(read_columns, files)
-    ]
-    if any(one != found[0] for one in found[1:]):
-        listed = " and ".join(file.name for file in files)
+    mine, *theirs = map(_beginning, (records, *others))
+    if any(one != mine for one in theirs):
         raise QuestionError(
-            f"{listed} of this folder do not have the same records", "name the one that is meant"
+            f"{' and '.join(FILES)} of this folder do not have the same records",
+            "name the one that is meant",
         )
+
+
+def _beginning(table: pa.Table) -> tuple[int, list[list[str]]]:
+    """How many rows a table has, and the first of them as plain texts."""
+    columns = table.slice(0, ALIKE).columns
+    return table.num_rows, [[_plain(one) for one in column.to_pylist()] for column in columns]
 
 
 def _facts(file: Path) -> Mapping[str, Any] | None:

@@ -19,8 +19,17 @@ from adomnia.audit.synthetic.singling_out import singling_out
 __all__ = ["Inference", "Membership", "SinglingOut"]
 
 
+class _OfRecords(CheckedOptions):
+    """An attack on one file of released records."""
+
+    @staticmethod
+    def read(files: Sequence[str]) -> Columns:
+        """One file of records."""
+        return read_columns(single_file(files))
+
+
 @dataclass(frozen=True)
-class SinglingOut(CheckedOptions):
+class SinglingOut(_OfRecords):
     """Describe one released record, and so perhaps one person. The truth is a `Population`.
 
     >>> people = {"age": [*range(30)], "zip": [7 * n % 30 for n in range(30)]}
@@ -35,18 +44,13 @@ class SinglingOut(CheckedOptions):
     seed: int = option(0, "For chance.", 0)
     time_limit: float = option(60.0, "In seconds.", 0)
 
-    @staticmethod
-    def read(files: Sequence[str]) -> Columns:
-        """One file of records."""
-        return read_columns(single_file(files))
-
     def run(self, published: Columns, truth: Population | None = None) -> Finding:
         """How often they fit exactly one person, beyond people who were not in the data."""
         return singling_out(published, truth, self.attacks, self.seed, self.time_limit)
 
 
 @dataclass(frozen=True)
-class Inference(CheckedOptions):
+class Inference(_OfRecords):
     """Guess a secret by the nearest released record. The truth is a `Population`.
 
     >>> people = {"zip": [*range(30)], "ill": ["no", "flu", "cold"] * 10}
@@ -63,11 +67,6 @@ class Inference(CheckedOptions):
     attacks: int = option(500, "How many people.", 1)
     seed: int = option(0, "For chance.", 0)
     time_limit: float = option(60.0, "In seconds.", 0)
-
-    @staticmethod
-    def read(files: Sequence[str]) -> Columns:
-        """One file of records."""
-        return read_columns(single_file(files))
 
     def run(self, published: Columns, truth: Population | None = None) -> Finding:
         """How often it is right, beyond people who were not in the data."""

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from adomnia.audit.files import read_columns
 from adomnia.audit.linkage.equivalence_classes import (
     Columns,
     arrow,
@@ -39,6 +40,11 @@ class Population:
 
     data: Columns
     control: Columns | None = None
+
+    @classmethod
+    def read(cls, data: str, control: str | None = None) -> Population:
+        """Both from their files."""
+        return cls(read_columns(data), None if control is None else read_columns(control))
 
 
 @dataclass(frozen=True, eq=False)

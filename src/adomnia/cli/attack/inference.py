@@ -34,8 +34,7 @@ def inference(file: str, data: str, control: str | None, form: str, **how: Any) 
 
     secrets = tuple(options.listed(how.pop("secret"), "--secret"))
     known = tuple(options.listed(how.pop("known"), "--known"))
-    released, people = read_columns(file), read_columns(data)
-    others = None if control is None else read_columns(control)
+    released, truth = read_columns(file), Population.read(data, control)
     with terminal.progress("guessing"):
-        found = Inference(secrets, known, **how).run(released, Population(people, others))
+        found = Inference(secrets, known, **how).run(released, truth)
     findings.tell(found, form)

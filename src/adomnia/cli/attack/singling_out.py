@@ -30,8 +30,7 @@ def singling_out(file: str, data: str, control: str | None, form: str, **how: An
     from adomnia.audit.synthetic.attacks import SinglingOut  # noqa: PLC0415 (slow to import)
     from adomnia.audit.synthetic.coded_files import Population  # noqa: PLC0415
 
-    released, people = read_columns(file), read_columns(data)
-    others = None if control is None else read_columns(control)
+    released, truth = read_columns(file), Population.read(data, control)
     with terminal.progress("describing"):
-        found = SinglingOut(**how).run(released, Population(people, others))
+        found = SinglingOut(**how).run(released, truth)
     findings.tell(found, form)

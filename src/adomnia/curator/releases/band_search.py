@@ -65,10 +65,7 @@ class BandSearch:
         if len(self.segments) == 1:
             return f"SELECT MEDIAN({column}) AS middle FROM {rows}"  # noqa: S608
         bands = Bands(self.column, self.grid, tuple((one,) for one in self.segments))
-        tests = [f"{column} < {start}" for start in bands.starts]
-        tests.append(f"{column} >= {bands.starts[-1]}")
-        cases = " ".join(f"WHEN {test} THEN {number}" for number, test in enumerate(tests))
-        key = f"CASE {cases} END"
+        key = bands.case(range(len(self.segments)))
         return f"SELECT {key} AS segment, MEDIAN({column}) AS middle FROM {rows} GROUP BY 1"  # noqa: S608
 
     def halved(self, rows: Sequence[Sequence[Any]]) -> BandSearch:

@@ -103,11 +103,15 @@ class Bands:
     @property
     def sql(self) -> str:
         """The key as SQL; what is NULL is in no band."""
+        return self.case([f"'{label}'" for label in self.labels])
+
+    def case(self, values: Sequence[object]) -> str:
+        """A value for each band, as SQL; NULL has none."""
         column = quoted(self.column)
         tests = [f"{column} < {start}" for start in self.starts]
         tests.append(f"{column} >= {self.starts[-1]}")
-        pairs = zip(tests, self.labels, strict=True)
-        return "CASE " + " ".join(f"WHEN {test} THEN '{label}'" for test, label in pairs) + " END"
+        pairs = zip(tests, values, strict=True)
+        return "CASE " + " ".join(f"WHEN {test} THEN {value}" for test, value in pairs) + " END"
 
     def to_json(self) -> dict[str, Any]:
         """The bands as plain JSON values: their edges, and the shape inside where one is known."""

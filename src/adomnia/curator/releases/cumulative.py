@@ -26,6 +26,7 @@ __all__ = [
     "CumulativePlan",
     "CumulativeTable",
     "cumulative_tables",
+    "is_ordered",
     "plan_cumulative",
     "range_of",
 ]

@@ -28,7 +28,13 @@ from adomnia.curator.releases.sum_noise import SumNoise
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import QuestionError
 from adomnia.marginals import release as core
-from adomnia.marginals.adaptive import AdaptivePlan, can_choose, plan_adaptively, single_plan
+from adomnia.marginals.adaptive import (
+    AdaptivePlan,
+    can_choose,
+    part_of,
+    plan_adaptively,
+    single_plan,
+)
 from adomnia.marginals.paper.fourier import FourierMethod, Options, is_fourier, release_fourier
 from adomnia.marginals.workload import Subset, Workload
 from adomnia.policy.policy import refuse_free_lunch
@@ -89,13 +95,13 @@ class ReleaseSpec:
     @property
     def tables_loss(self) -> Loss:
         """What the tables cost: all of it, or what finding bands leaves."""
-        return _part(self.loss, 1 - SEARCHED) if self.searched else self.loss
+        return part_of(self.loss, 1 - SEARCHED) if self.searched else self.loss
 
     @property
     def level_loss(self) -> Loss:
         """What each question costs that finds bands, an even part of their share."""
         levels = sum(levels_of(one.many or 0) for one in self.searched)
-        return _part(self.loss, SEARCHED / levels)
+        return part_of(self.loss, SEARCHED / levels)
 
 
 @dataclass(frozen=True)
@@ -179,7 +185,7 @@ class ReleasePlan:
         if bands.found or not asked.is_private:
             return bands.to_json()
         levels = levels_of(asked.many or 0)
-        cost = _part(self.spec.level_loss, Fraction(levels))
+        cost = part_of(self.spec.level_loss, Fraction(levels))
         return {
             "column": bands.column,
             "key": bands.name,
@@ -330,7 +336,7 @@ def _refuse_noise(plan: core.MarginalPlan | AdaptivePlan, rows: int | None, acce
 
 def _share(spec: ReleaseSpec) -> Loss:
     """What the counts, and each of the sums, may cost: equal parts."""
-    return _part(spec.tables_loss, Fraction(1, 1 + len(spec.sums)))
+    return part_of(spec.tables_loss, Fraction(1, 1 + len(spec.sums)))
 
 
 def _plan_sums(
@@ -369,11 +375,6 @@ def _bands(backend: TableBackend, request: BandRequest) -> Bands:
         return public_bands(backend.policy, request)
     refuse_search(backend)
     return even_bands(backend.policy, request)
-
-
-def _part(loss: Loss, share: Fraction) -> Loss:
-    """A part of an epsilon or of a rho."""
-    return Loss.concentrated(loss.rho * share) if loss.rho else Loss.pure(loss.epsilon * share)
 
 
 def _is_method(name: str) -> bool:

@@ -17,8 +17,8 @@ from adomnia.marginals.workload import Subset, Workload
 from adomnia.mechanisms.margins.margin import WORK, Noise, margin
 
 __all__ = [
-    "cell_margins", "gaussian_margins", "laplace_margins", "laplace_noises", "view_shares",
-    "view_terms",
+    "cell_margins", "gaussian_margins", "laplace_margins", "laplace_noises", "least_noise",
+    "view_shares", "view_terms",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -50,6 +50,16 @@ def laplace_noises(strategy: MarginalStrategy) -> list[tuple[frozenset[int], Sub
         for part in strategy.parts
         for view, share in zip(part.group.subsets, part.shares.tolist(), strict=True)
     ]
+
+
+def least_noise(blocks: Sequence[Spread]) -> float:
+    """The variance of the smallest noise of an integer; rows have a squared length of 2 at least
+    for each attribute."""
+    found: float = min(
+        float(block.values[block.values > 0].min(initial=np.inf)) * 2 ** len(block.group.shape)
+        for block in blocks
+    )
+    return found
 
 
 def laplace_margins(

@@ -15,6 +15,7 @@ from adomnia.marginals.core.margins import (
     Terms,
     gaussian_margins,
     laplace_noises,
+    least_noise,
     view_shares,
     view_terms,
 )
@@ -87,13 +88,7 @@ class RangeNoise:
 
     @cached_property
     def _least(self) -> float:
-        """The variance of the smallest noise of an integer."""
-        return float(
-            min(
-                block.values[block.values > 0].min(initial=np.inf) * 2 ** len(block.group.shape)
-                for block in self.blocks
-            )
-        )
+        return least_noise(self.blocks)
 
     def _weights(self, subset: Subset, lengths: Lengths) -> dict[Subset, float]:
         """The squared length of the cells' indicator in each block that is measured."""

@@ -15,7 +15,7 @@ from adomnia.marginals.core.planner import USUAL
 from adomnia.marginals.workload import Subset, Workload, downward_closure
 from adomnia.privacy.neighbors import Neighbors
 
-__all__ = ["GAIN", "Schedule", "candidates", "schedule"]
+__all__ = ["GAIN", "Schedule", "candidates", "schedule", "usual_noise"]
 
 GAIN = 0.675
 """What measuring a table that was chosen is taken to be worth: rows that stand in a wrong cell, as
@@ -52,7 +52,7 @@ def schedule(
         return Schedule(Fraction(1), Fraction(0), 0)
     power, rate = (2 / 3, math.sqrt(amount)) if kind == "gaussian" else (1 / 2, amount)
     away = times(neighbors) * (2 if neighbors.replaces else 1)
-    noise = _noise(kind, neighbors)
+    noise = usual_noise(kind, neighbors)
     first = sum((weight * noise * cells) ** power for weight, cells in _columns(workload))
     choice = 2 * math.log(len(some) + 1) * away / (math.sqrt(8) if kind == "gaussian" else 1)
     table = noise * median(workload.cells(subset) for subset in some)
@@ -65,7 +65,7 @@ def schedule(
     return Schedule(singles, Fraction(math.floor(PARTS * choice**power / each), PARTS), picks)
 
 
-def _noise(kind: str, neighbors: Neighbors) -> float:
+def usual_noise(kind: str, neighbors: Neighbors) -> float:
     """The mean absolute noise of a cell that is paid for with one."""
     if kind == "laplace":
         return float(times(neighbors) * (2 if neighbors.replaces else 1))

@@ -28,9 +28,19 @@ from adomnia.queries.measurement import (
     width_of,
 )
 from adomnia.queries.operations import evaluate
+from adomnia.queries.ranges import clamp
 from adomnia.schema.table import Table
 
-__all__ = ["adds", "claim", "contributions", "measured", "ranked", "released", "request_of"]
+__all__ = [
+    "adds",
+    "aggregated",
+    "claim",
+    "contributions",
+    "measured",
+    "ranked",
+    "released",
+    "request_of",
+]
 
 
 def released(plan: Plan, table: Table, engine: Any) -> Measured:
@@ -83,12 +93,13 @@ def ranked(quantile: Quantile) -> Ranked:
 
 
 def adds(measurement: Measurement, row: Mapping[str, Any]) -> list[int]:
-    """What one row adds to counts, a sum or moments, by definition: nothing is clamped."""
+    """What one row adds to counts, a sum or moments, by definition: what lies outside of a
+    column's domain counts as its nearest end, and nothing else is clamped."""
     if isinstance(measurement, Counts):
         tests = measurement.conditions
         return [int(test is None or evaluate(test, row) is True) for test in tests]
     assert isinstance(measurement, Sum | Moments)
-    value = evaluate(measurement.argument, row)
+    value = aggregated(measurement.argument, row)
     if isinstance(measurement, Sum):
         return [value or 0]
     spread, degree = number(measurement.argument), measurement.degree
@@ -97,6 +108,12 @@ def adds(measurement: Measurement, row: Mapping[str, Any]) -> list[int]:
         return [0] * (degree + 1) + [unit_of(measurement)] * measurement.rest
     j = value - spread.low
     return [comb(degree, k) * j**k * (width - j) ** (degree - k) for k in range(degree + 1)] + rest
+
+
+def aggregated(argument: Expr, row: Mapping[str, Any]) -> Any:
+    """What an aggregate reads of a row."""
+    value = evaluate(argument, row)
+    return clamp(number(argument), value) if argument.range.ragged and value is not None else value
 
 
 def measured(measurement: Measurement, rows: Sequence[Mapping[str, Any]]) -> list[int]:

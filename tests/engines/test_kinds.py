@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adomnia.engines.duckdb.dialect import DUCKDB
-from adomnia.engines.sql.clean import Cleaned
+from adomnia.engines.sql.coding import Coded
 from adomnia.engines.sql.extent import extent_of
 from adomnia.engines.sql.translation import Texts
 from adomnia.errors import QuestionError
@@ -67,11 +67,11 @@ FOREIGN = [
 @pytest.mark.parametrize("expr", FOREIGN, ids=lambda expr: f"{expr.op} {expr.params}")
 def test_what_does_not_fit_is_not_written(expr: Call) -> None:
     with pytest.raises(QuestionError, match="cannot be computed safely"):
-        Texts(Cleaned(TABLE, TYPES, DUCKDB)).of(expr)
+        Texts(Coded(TABLE, TYPES, DUCKDB)).of(expr)
 
 
 def test_a_condition_is_a_truth() -> None:
-    texts = Texts(Cleaned(TABLE, TYPES, DUCKDB))
+    texts = Texts(Coded(TABLE, TYPES, DUCKDB))
     with pytest.raises(QuestionError, match="a condition is needed here"):
         texts.where(SEX)
     assert texts.where(SMOKER)
@@ -79,7 +79,7 @@ def test_a_condition_is_a_truth() -> None:
 
 
 def test_null_is_of_every_kind() -> None:
-    texts = Texts(Cleaned(TABLE, TYPES, DUCKDB))
+    texts = Texts(Coded(TABLE, TYPES, DUCKDB))
     nothing = Constant(None, Text(()))
     for column in (AGE, SEX, SMOKER, SEEN):
         assert texts.of(call("case", SMOKER, column, nothing))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from fractions import Fraction
 
 import duckdb
@@ -11,9 +12,9 @@ import pytest
 
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.engine import DuckDB
-from adomnia.engines.sql.clean import Cleaned
+from adomnia.engines.sql.coding import Coded
 from adomnia.engines.sql.dialect import literal
-from adomnia.engines.sql.statement import aggregates
+from adomnia.engines.sql.statement import aggregates, coded_in_place
 from adomnia.engines.sql.translation import Texts
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.unseal import unseal
@@ -97,7 +98,7 @@ def test_a_statement_grows_with_its_question(engine):
     for _ in range(10):
         text = f"ROUND(COALESCE({text}, 1) / 1.5, 4)"
     request = asked(f"SELECT SUM({text}) FROM people")
-    made = aggregates(request, engine.columns(), DUCKDB).text
+    made = aggregates(request, coded_in_place(engine.columns(), DUCKDB)).text
     assert len(made) < 60_000
     assert exact(engine, f"SELECT SUM({text}) FROM people")[0][0][0] > 0
 
@@ -124,23 +125,37 @@ def test_literals_give_back_their_text(value):
 def test_long_tables_of_values_are_joined(engine):
     pairs = {word: f"{number}" for number, word in enumerate(WORDS)}
     pairs |= {f"x{i}": f"y{i}" for i in range(100)}
-    column = Column("word", Text(tuple(pairs)))
+    column = Column("name", Text(tuple(pairs)))
     key = call("map", column, params=(tuple(pairs.items()), Text(tuple(pairs.values()))))
     grouped = request_of(TABLE, None, (key,), [Counts((None,))])
     cells = unseal(engine.measure(grouped)[0])[:, 0].tolist()
     assert sum(cells) == ROWS
     assert cells[len(WORDS) :] == [0] * 101
-    texts = Texts(Cleaned(TABLE, engine.columns(), DUCKDB))
+    texts = Texts(Coded(TABLE, engine.columns(), DUCKDB))
     assert "VALUES" in texts.of(key) + texts.around("x")
 
 
-def test_comparisons_inside_the_bounds_are_made_on_the_raw_column(engine):
-    for op in ("=", "<>", "<", "<=", ">", ">="):
-        for value in (-1, 0, 1, 119, 120, 121):
-            sql = f"SELECT COUNT(*) FROM people WHERE age {op} {value}"
-            plain = f"SELECT COUNT(*) FROM people WHERE (age + 0) {op} {value}"
+def test_what_lies_outside_is_below_or_above_all_that_is_declared(engine):
+    """Ages go to 129, and the domain ends at 120: up to there a comparison is that of the rows."""
+    ages = [i % 130 for i in range(ROWS)]
+    compare = {"=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le,
+               ">": operator.gt, ">=": operator.ge}  # fmt: skip
+    for op, holds in compare.items():
+        for value in (0, 1, 119, 120):
             try:
-                found = exact(engine, sql)
+                found = exact(engine, f"SELECT COUNT(*) FROM people WHERE age {op} {value}")
             except QuestionError:
-                continue  # it is never true, and refused as it is written
-            assert found == exact(engine, plain)
+                assert (op, value) == ("<", -1)
+                continue
+            assert found == [[[sum(holds(age, value) for age in ages)]]], (op, value)
+    above = sum(age > 120 for age in ages)
+    for sql in ("age BETWEEN 100 AND 500", "age <= 500 AND age >= 100", "age IN (100, 101, 121)"):
+        inside = sum(100 <= age <= (101 if "IN" in sql else 120) for age in ages)
+        assert exact(engine, f"SELECT COUNT(*) FROM people WHERE {sql}") == [[[inside]]]
+    assert exact(engine, "SELECT COUNT(*) FROM people WHERE age > 120") == [[[above]]]
+    cells = exact(engine, "SELECT age, COUNT(*) FROM people GROUP BY age")[0]
+    assert [n for (n,) in cells] == [*map(ages.count, range(121)), 0, 0, above]
+    assert exact(engine, "SELECT SUM(age) FROM people") == [[[sum(min(a, 120) for a in ages)]]]
+    assert exact(engine, "SELECT SUM(age + 1) FROM people")[0][0][0] == sum(
+        min(a, 120) + 1 for a in ages
+    )

@@ -11,17 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.engine import DuckDB
-from adomnia.engines.sql import statement, units
 from adomnia.mechanisms.unseal import unseal
-from adomnia.privacy.contribution import ROWS, DistinctUnits
 from adomnia.queries.measurement import Quantile
 from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import plan_measurements
 from adomnia.schema.domain import Categories, Grid, Open
 from adomnia.schema.table import Attribute, Table
-from tests.enforced import contributions, ranked, request_of
+from tests.enforced import ranked, request_of
 
 DOMAINS = {
     "value": Grid(Fraction(0), Fraction(100)),
@@ -113,28 +110,6 @@ def test_at_most_so_many_rows_of_each_unit_are_kept(tmp_path, max_rows):
     assert kept == {who: min(size, max_rows) for who, size in sizes.items()}
     assert total == [[[sum(kept.values())]]]
     assert nobody == [[[0]]]
-
-
-def test_the_short_ways_are_the_long_way(tmp_path, monkeypatch):
-    folder = written(tmp_path / "data", made(3))
-    for max_rows in (1, 2, 5, 1000):
-        short = answers(folder, max_rows)
-        with monkeypatch.context() as patch:
-            patch.setattr(statement, "per_unit", lambda *_: None)
-            assert answers(folder, max_rows) == short
-
-
-def test_the_short_way_is_taken_for_counts_of_rows_and_units_alone():
-    private = table(5)
-    asked = "SELECT COUNT(*), COUNT(DISTINCT who), SUM(value) FROM t"
-    question = bind(asked, private, ("who", "value", "kind"))
-    found = plan_measurements(question).measurements
-    parts = [contributions(private, None, (), [part])[0] for part in found]
-    (who,) = (part for part in parts if isinstance(part, DistinctUnits))
-    assert units.per_unit("d", private, [ROWS], DUCKDB) is not None
-    assert units.per_unit("d", private, [ROWS, who], DUCKDB) is not None
-    assert units.per_unit("d", private, [ROWS, *parts], DUCKDB) is None
-    assert units.per_unit("d", Table("t", ATTRIBUTES), [ROWS], DUCKDB) is None
 
 
 def test_another_unit_changes_nothing_for_the_rest(tmp_path):

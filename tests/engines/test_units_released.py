@@ -51,8 +51,8 @@ def crowd(seed, sizes):
     pick = random.Random(seed)
     return [
         {"who": pick.choice([0.0, -0.0]) if who == 0 else float(who),
-         "kind": pick.choice(["x", "y", "z", "X", None]), "b": pick.choice(["p", "q", "r", None]),
-         "v": pick.choice([-3, 0, 2, 4, 9, None])}
+         "kind": pick.choice(["x", "y", "z", "z", None]), "b": pick.choice(["p", "q", "r", None]),
+         "v": pick.choice([0, 0, 2, 4, 4, None])}
         for who, size in enumerate(sizes) for _ in range(size)
     ]  # fmt: skip
 

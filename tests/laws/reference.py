@@ -16,8 +16,9 @@ from adomnia.queries.expression import Call, Expr
 from adomnia.queries.grouping import cell_count
 from adomnia.queries.measurement import width_of
 from adomnia.queries.operations import divide, evaluate
+from adomnia.queries.ranges import UNLISTED, from_domain, outside
 from adomnia.schema.domain import Dates, Grid, Open
-from tests.enforced import measured
+from tests.enforced import aggregated, measured
 
 NUMBER = re.compile(
     r"[+-]?((\d+(_\d+)*\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE | re.ASCII
@@ -35,21 +36,38 @@ def cleaned(raw, domain):
         return clean_number(raw, domain)
     if isinstance(domain, Dates):
         day = as_day(raw)
-        return None if day is None else min(max(day, domain.low), domain.high)
+        return None if day is None else beyond(day, from_domain(domain))
     if isinstance(domain, Open):
         return as_text(raw)
+    return listed_value(raw, domain)
+
+
+def listed_value(raw, domain):
     value = as_member(raw, type(domain.values[0]))
-    return value if value in domain.values and value is not None else domain.other
+    if value in domain.values and value is not None:
+        return value
+    if domain.other is not None or value is None or isinstance(value, bool):
+        return domain.other
+    return UNLISTED if isinstance(value, str) else beyond(value, from_domain(domain), True)
+
+
+def beyond(value, spread, gaps=False):
+    """The value, or what stands for all that lie below or above its domain; what lies in the gaps
+    of a list counts as above."""
+    below, above = outside(spread)
+    if value < spread.low:
+        return below
+    return above if value > spread.high or gaps else value
 
 
 def clean_number(raw, grid):
-    ends = int(grid.low / grid.step), int(grid.high / grid.step)
+    ends = int(grid.low / grid.step) - 1, int(grid.high / grid.step) + 1
     if type(raw) is int and grid.step == 1:
         return min(max(raw, ends[0]), ends[1])
     value = as_float(raw)
     if value is None or math.isnan(value):
         return None
-    inside = min(max(value, float(grid.low)), float(grid.high))
+    inside = min(max(value, float(ends[0] * grid.step)), float(ends[1] * grid.step))
     inverse = 1 / grid.step
     whole = inverse.denominator == 1
     scaled = Fraction(inside * float(inverse) if whole else inside / float(grid.step))
@@ -132,7 +150,7 @@ def listed(request, quantile, rows):
     """The values in each cell with their counts."""
     out = {}
     for cell, members in by_cell(request, kept(rows, request.where)).items():
-        values = [evaluate(quantile.argument, row) for row in members]
+        values = [aggregated(quantile.argument, row) for row in members]
         counts = Counter(value for value in values if value is not None)
         if counts:
             out[cell] = sorted(counts.items())

@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import reference
 
+from adomnia.engines.duckdb.edition import DuckDBEdition, write_edition
 from adomnia.engines.duckdb.engine import DuckDB
 from adomnia.engines.postgres.engine import PostgreSQL
 from adomnia.engines.spark.engine import Spark
@@ -82,6 +83,61 @@ def from_database(rows, types=TYPES, domains=DOMAINS):
         path = f"{folder}/people.duckdb"
         _filled(path, rows, types).close()
         with closing(DuckDB(path, "people", domains)) as engine:
+            yield engine, rows
+
+
+class _Loaded:
+    """An engine that is asked from editions of its source, one for each table that is asked for."""
+
+    def __init__(self, source, relation):
+        self._source, self._relation, self._room = source, relation, TemporaryDirectory()
+        self._made = {}
+
+    def __getattr__(self, name):
+        def asked(request, *rest):
+            return getattr(self._edition(request.table), name)(request, *rest)
+
+        return asked
+
+    def columns(self):
+        with closing(DuckDB(self._source, self._relation, {})) as engine:
+            return engine.columns()
+
+    def version(self):
+        return "edition 1"
+
+    def ready(self):
+        for engine in self._made.values():
+            engine.ready()
+
+    def check(self, table):
+        self._edition(table).check(table)
+
+    @contextmanager
+    def snapshot(self):
+        yield self
+
+    def close(self):
+        for engine in self._made.values():
+            engine.close()
+        self._room.cleanup()
+
+    def _edition(self, table):
+        key = (repr(table.attributes), table.unit)
+        if key not in self._made:
+            path = Path(self._room.name) / f"{len(self._made)}.duckdb"
+            facts = write_edition(path, self._source, self._relation, table)
+            self._made[key] = DuckDBEdition(path, facts, table, "edition 1")
+        return self._made[key]
+
+
+@contextmanager
+def from_edition(rows, types=TYPES, domains=DOMAINS):
+    """An edition of a DuckDB file."""
+    with TemporaryDirectory() as folder:
+        path = f"{folder}/people.duckdb"
+        _filled(path, rows, types).close()
+        with closing(_Loaded(path, "people")) as engine:
             yield engine, rows
 
 
@@ -158,6 +214,7 @@ def from_spark(rows, types=TYPES, domains=DOMAINS):
 
 ENGINES = {
     "database": from_database,
+    "edition": from_edition,
     "parquet": from_parquet,
     "csv": from_csv,
     "postgres": from_postgres,

@@ -53,7 +53,7 @@ SELECT COUNT(*) FROM people WHERE CASE WHEN sex = 'F' THEN age > 60 ELSE age > 6
 => people | where case(eq(sex, 'F'), gt(age, 60), gt(age, 65)) | measure count(*) | show count = stat0
 
 SELECT COUNT(*) FROM people WHERE price > 9.995 AND age <> 3.5
-=> people | where and(gt(scale(price, 10), 9.995), ne(scale(age, 10), 3.5)) | measure count(*) | show count = stat0
+=> people | where and(gt(price, 9.99), ne(scale(inside(age), 10), 3.5)) | measure count(*) | show count = stat0
 
 SELECT COUNT(*) FROM people WHERE NULL
 => people | where null | measure count(*) | show count = stat0
@@ -65,7 +65,7 @@ SELECT COUNT(*) FROM people WHERE sex IN ('F', 'x') OR sex IS NULL OR sex = ''
 => people | where or(in(sex, F, x), is_null(sex), eq(sex, '')) | measure count(*) | show count = stat0
 
 SELECT COUNT(*) FROM people WHERE sex <> '' AND age NOT BETWEEN 130 AND 140
-=> people | where and(ne(sex, ''), not(and(ge(age, 130), le(age, 140)))) | measure count(*) | show count = stat0
+=> people | where and(ne(sex, ''), not(and(ge(age, 130), le(age, 120)))) | measure count(*) | show count = stat0
 
 SELECT COUNT(*) FILTER (WHERE age > 50 AND age < 20) AS n, SUM(income) FILTER (WHERE FALSE) AS s, COUNT(*) AS m FROM people
 => people | measure count(*) | show n = 0, s = None, m = stat0
@@ -83,37 +83,37 @@ SELECT sex, COUNT(*) FROM people GROUP BY sex HAVING sex = 'x'
 => people | by sex | measure count(*) | show sex = key0, count = stat0 | having eq(key0, 'x')
 
 SELECT COUNT(*) FROM people WHERE SQRT(age) > 300
-=> people | where gt(real(age, sqrt, 1), 300.0) | measure count(*) | show count = stat0
+=> people | where gt(real(inside(age), sqrt, 1), 300.0) | measure count(*) | show count = stat0
 
 SELECT COUNT(*) FROM people WHERE 1 = 1
 => people | measure count(*) | show count = stat0
 
 SELECT SUM(age * price), SUM(ABS(debt)), SUM(LEAST(age, 65)), SUM(GREATEST(debt, 0)) FROM people
-=> people | measure sum(mul(age, price)), sum(abs(debt)), sum(least(age, 65)), sum(greatest(debt, 0)) | show sum = stat0, sum_2 = stat1, sum_3 = stat2, sum_4 = stat3
+=> people | measure sum(mul(nearest(age), nearest(price))), sum(abs(nearest(debt))), sum(least(nearest(age), 65)), sum(greatest(nearest(debt), 0)) | show sum = stat0, sum_2 = stat1, sum_3 = stat2, sum_4 = stat3
 
 SELECT SUM(CASE WHEN smoker THEN income ELSE 0 END), SUM(ROUND(price)), SUM(EXTRACT(year FROM admitted)) FROM people
-=> people | measure sum(case(smoker, income, 0)), sum(div(price, 1, 1, 100, round, 1)), sum(extract(admitted, year)) | show sum = stat0, sum_2 = stat1, sum_3 = stat2
+=> people | measure sum(case(smoker, nearest(income), 0)), sum(div(nearest(price), 1, 1, 100, round, 1)), sum(extract(nearest(admitted), year)) | show sum = stat0, sum_2 = stat1, sum_3 = stat2
 
 SELECT SUM(smoker), AVG(age > 65) FROM people
 => people | measure sum(case(smoker, 1, is_null(smoker), null, 0)), avg(case(gt(age, 65), 1, is_null(gt(age, 65)), null, 0)) | show sum = stat0, avg = stat1
 
 SELECT SUM(income / 1000), SUM(price / 3), SUM(age % 10), AVG(SQRT(age)) FROM people
-=> people | measure sum(div(income, 1000, 1, 1, trunc, 1)), sum(div(price, 3, 10000, 1, round, 1/1000000)), sum(mod(age, 10)), avg(real(age, sqrt, 1)) | show sum = stat0, sum_2 = stat1, sum_3 = stat2, avg = stat3
+=> people | measure sum(div(nearest(income), 1000, 1, 1, trunc, 1)), sum(div(nearest(price), 3, 10000, 1, round, 1/1000000)), sum(mod(nearest(age), 10)), avg(real(nearest(age), sqrt, 1)) | show sum = stat0, sum_2 = stat1, sum_3 = stat2, avg = stat3
 
 SELECT SUM(COALESCE(debt, 0)), SUM(NULLIF(age, 0)), SUM(POWER(debt, 2)) FROM people
-=> people | measure sum(case(not(is_null(debt)), debt, 0)), sum(case(eq(age, 0), null, age)), sum(mul(debt, debt)) | show sum = stat0, sum_2 = stat1, sum_3 = stat2
+=> people | measure sum(case(not(is_null(nearest(debt))), nearest(debt), 0)), sum(case(eq(age, 0), null, nearest(age))), sum(mul(nearest(debt), nearest(debt))) | show sum = stat0, sum_2 = stat1, sum_3 = stat2
 
 SELECT AVG(admitted - DATE '2015-01-01') FROM people
-=> people | measure avg(days(admitted, 2015-01-01)) | show avg = stat0
+=> people | measure avg(days(nearest(admitted), 2015-01-01)) | show avg = stat0
 
 SELECT SUM(CAST(price AS INTEGER)), AVG(age::double precision) FROM people
-=> people | measure sum(div(price, 1, 1, 100, round, 1)), avg(scale(age, 10)) | show sum = stat0, avg = stat1
+=> people | measure sum(div(nearest(price), 1, 1, 100, round, 1)), avg(scale(nearest(age), 10)) | show sum = stat0, avg = stat1
 
 SELECT COUNT(*) FILTER (WHERE sex = 'F') AS f, COUNT(*) FILTER (WHERE sex = 'M') AS m FROM people
 => people | measure count(eq(sex, 'F')), count(eq(sex, 'M')) | show f = stat0, m = stat1
 
 SELECT SUM(age) FILTER (WHERE smoker), COUNT(DISTINCT person_id) FILTER (WHERE smoker) FROM people
-=> people | measure sum(case(smoker, age, null)), distinct(case(smoker, person_id, null)) | show sum = stat0, count = stat1
+=> people | measure sum(case(smoker, nearest(age), null)), distinct(case(smoker, person_id, null)) | show sum = stat0, count = stat1
 
 SELECT COUNT_IF(smoker) FROM people
 => people | measure count(smoker) | show count_if = stat0
@@ -125,16 +125,16 @@ SELECT sex, diagnosis, COUNT(*) FROM people GROUP BY 1, 2
 => people | by sex, diagnosis | measure count(*) | show sex = key0, diagnosis = key1, count = stat0
 
 SELECT age / 10 AS decade, COUNT(*) FROM people GROUP BY decade
-=> people | by div(age, 10, 1, 1, trunc, 1) | measure count(*) | show decade = key0, count = stat0
+=> people | by div(inside(age), 10, 1, 1, trunc, 1) | measure count(*) | show decade = key0, count = stat0
 
 SELECT age / 10 * 10 AS decade, COUNT(*) FROM people GROUP BY age / 10 * 10
-=> people | by restep(div(age, 10, 1, 1, trunc, 1), 10) | measure count(*) | show decade = key0, count = stat0
+=> people | by restep(div(inside(age), 10, 1, 1, trunc, 1), 10) | measure count(*) | show decade = key0, count = stat0
 
 SELECT CASE WHEN age < 18 THEN 'child' WHEN age < 65 THEN 'adult' ELSE 'old' END AS stage, AVG(income) FROM people GROUP BY stage
 => people | by case(lt(age, 18), 'child', lt(age, 65), 'adult', 'old') | measure avg(income) | show stage = key0, avg = stat0
 
 SELECT EXTRACT(year FROM admitted) AS y, DATE_TRUNC('month', admitted) AS m, COUNT(*) FROM people GROUP BY y, m
-=> people | by extract(admitted, year), trunc(admitted, month) | measure count(*) | show y = key0, m = key1, count = stat0
+=> people | by extract(inside(admitted), year), trunc(inside(admitted), month) | measure count(*) | show y = key0, m = key1, count = stat0
 
 SELECT UPPER(diagnosis) AS d, COUNT(*) FROM people GROUP BY UPPER(diagnosis)
 => people | by map(diagnosis, …) | measure count(*) | show d = key0, count = stat0
@@ -173,7 +173,7 @@ SELECT COUNT(*) FROM (SELECT age, sex FROM people WHERE age > 17) AS adults WHER
 => people | where and(gt(age, 17), eq(sex, 'F')) | measure count(*) | show count = stat0
 
 SELECT AVG(half) FROM (SELECT age / 2 AS half FROM people) t
-=> people | measure avg(div(age, 2, 1, 1, trunc, 1)) | show avg = stat0
+=> people | measure avg(div(nearest(age), 2, 1, 1, trunc, 1)) | show avg = stat0
 
 SELECT COUNT(*) FROM (SELECT * FROM people) p WHERE p.age > 3
 => people | where gt(age, 3) | measure count(*) | show count = stat0
@@ -273,7 +273,7 @@ SELECT MODE(diagnosis) FROM people
 => people | measure mode(diagnosis) | show mode = stat0
 
 SELECT MODE() WITHIN GROUP (ORDER BY age) AS usual FROM people
-=> people | measure mode(age) | show usual = stat0
+=> people | measure mode(inside(age)) | show usual = stat0
 
 SELECT sex, MODE(diagnosis) FILTER (WHERE age > 60) AS d FROM people GROUP BY sex
 => people | by sex | measure mode(case(gt(age, 60), diagnosis, null)) | show sex = key0, d = stat0

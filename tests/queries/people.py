@@ -72,6 +72,8 @@ def expression(expr):
     if isinstance(expr, Constant):
         value = show(expr.range, expr.value)
         return "null" if value is None else repr(value) if isinstance(value, str) else str(value)
+    if expr.op in ("inside", "nearest"):
+        return f"{expr.op}({expression(expr.args[0])})"
     params = [str(part) for part in expr.params] if expr.op not in ("map",) else ["…"]
     return f"{expr.op}({', '.join([*map(expression, expr.args), *params])})"
 

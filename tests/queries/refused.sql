@@ -603,9 +603,9 @@ SELECT COUNT(*) FROM people WHERE age = 130
                                         ^
 => age is never 130
 
-SELECT COUNT(*) FROM people WHERE 120 < age
+SELECT COUNT(*) FROM people WHERE 121 < age
                                   ^
-=> age is never above 120
+=> age is never above 121
 
 SELECT COUNT(*) FROM people WHERE price = 1.005
                                           ^

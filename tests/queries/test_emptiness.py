@@ -12,7 +12,7 @@ from people import ask
 from adomnia.queries.emptiness import Emptiness
 from adomnia.queries.operations import evaluate
 from adomnia.queries.question import Literal
-from adomnia.queries.ranges import cells, from_domain
+from adomnia.queries.ranges import cells, from_domain, outside
 from adomnia.queries.sql.bind import interpret
 from adomnia.schema.domain import Categories, Grid
 from adomnia.schema.table import Attribute, Table
@@ -26,7 +26,9 @@ DOMAINS = {
 TABLE = Table("t", {name: Attribute(name, domain) for name, domain in DOMAINS.items()})
 ROWS = [
     dict(zip(DOMAINS, row, strict=True))
-    for row in product(*((None, *cells(from_domain(domain))) for domain in DOMAINS.values()))
+    for row in product(
+        *((None, *cells(spread), *outside(spread)) for spread in map(from_domain, DOMAINS.values()))
+    )
 ]
 LEAVES = {
     "a": ["0", "3", "6", "7", "-1", "2.5", "NULL"],

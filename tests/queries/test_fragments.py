@@ -40,7 +40,7 @@ def test_a_key_has_its_alias_and_its_values():
     assert alias == "decade"
     assert isinstance(key.range, Number)
     assert (key.range.low, key.range.high) == (0, 9)
-    assert bind_key("AGE", COLUMNS, DOMAINS) == (None, Column("age", Number(0, 99)))
+    assert bind_key("AGE", COLUMNS, DOMAINS) == (None, Column("age", Number(0, 99, ragged=True)))
 
 
 @pytest.mark.parametrize(

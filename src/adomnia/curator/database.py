@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from adomnia.curator.access import CURATOR, Closing, analyst_of
+from adomnia.curator.editions import Edition
 from adomnia.curator.exact_releases.prior import Prior, read_values
 from adomnia.curator.ledger_view import released_tables, state_of
 from adomnia.curator.session import Session
@@ -341,6 +342,30 @@ class PrivateDatabase(Closing):
         True
         """
         return self._backend.journal.verify()
+
+    @property
+    def edition(self) -> Edition | None:
+        """The edition of the data that is asked; None where the source is read in place.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     database.edition.number
+        1
+        """
+        return self._backend.current
+
+    def load(self) -> Edition:
+        """Read the source again: a new edition, from which questions are answered from now on.
+
+        Nothing changes where the source cannot be read. Raises a PolicyError where the policy says
+        that the source is read in place, or where it is not what the policy says.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     database.load().number
+        2
+        """
+        return self._backend.load()
 
     def close(self) -> None:
         """Let go of the data and the ledger; nothing can be asked afterwards.

@@ -12,6 +12,7 @@ from adomnia.curator.access import Error, Watch, confidence_of, error_of
 from adomnia.curator.answers.answer import Answer, AnswerTable, tabulate
 from adomnia.curator.answers.answer_shape import Described, describe, without_data
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
+from adomnia.curator.editions import edition_of
 from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
 from adomnia.curator.query_plan import QueryPlan, plan_free_query, plan_query, search
 from adomnia.curator.spend import Payer, Use, spend
@@ -112,13 +113,19 @@ class Session:
         known = reuse(plan, self._backend.memory(self.analyst, version))
         if known is not None and not self._is_answered(key):
             watch.stage("paid")
-            answer = self._reused(plan, known, confidence)
+            answer = replace(self._reused(plan, known, confidence), edition=edition_of(version))
             watch.tell("answered")
             return answer
         request = json.dumps([*asked.told, confidence])
         paid = spend(self._backend, self._payer(key), self._use(sql, plan, version, request), watch)
         notes = (REPEATED,) if paid.repeated else ()
-        return self._answer(plan, plan.measured(paid.released), confidence, paid.granted, notes)
+        found = self._answer(plan, plan.measured(paid.released), confidence, paid.granted, notes)
+        return replace(found, edition=self._edition(paid.receipt, version, paid.repeated))
+
+    def _edition(self, receipt: str, version: str, repeated: bool) -> int | None:
+        """Which edition an answer is of; one that is given again, of when it was paid."""
+        entry = self._backend.journal.reservation(receipt) if repeated else None
+        return edition_of(version if entry is None else str(entry.body["use"]["data"]))
 
     def _is_answered(self, key: str | None) -> bool:
         """Whether this key has an answer already, which it then gets again."""
@@ -322,7 +329,7 @@ class Session:
             return plan_free_query(self.bind(sql), confidence)
         if margin is None:
             planned = self._plan(sql, _asked(epsilon, rho, delta, error))
-            facts = self._backend.facts()
+            facts = self._backend.facts(self._backend.version())
             for mechanism in planned.mechanisms:
                 check_premises(mechanism.premises, facts)
             return plan_query(planned, confidence)

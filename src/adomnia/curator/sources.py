@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adomnia.engines.engine import Engine
 from adomnia.errors import PolicyError
@@ -15,10 +13,7 @@ from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Domain
 from adomnia.schema.table import PublicTable
 
-if TYPE_CHECKING:
-    from adomnia.engines.duckdb.engine import Kept
-
-__all__ = ["engine_of", "open_engine", "read_public"]
+__all__ = ["engine_of", "open_engine", "read_public", "telling"]
 
 
 Opener = Callable[[Any, str, Mapping[str, Domain]], Engine]
@@ -49,17 +44,12 @@ def open_engine(policy: Policy, source: Any = None) -> Engine:
     domains = {name: attribute.domain for name, attribute in policy.attributes.items()}
     if source is None:
         source = policy.beside(policy.source)
-    from adomnia.engines.duckdb.engine import Kept  # noqa: PLC0415 (slow to import)
-
-    kept = Kept(_copies(policy), _told if sys.stderr.isatty() else None)
-    return engine_of(source, policy.relation or policy.table, domains, policy.memory, kept)
+    return engine_of(source, policy.relation or policy.table, domains, policy.memory, telling())
 
 
-def _copies(policy: Policy) -> Path | None:
-    """The folder beside the ledger for copies of files; None where nothing can be kept there."""
-    beside = policy.file if "://" in policy.ledger else Path(policy.beside(policy.ledger))
-    folder = beside.with_suffix(".copies")
-    return folder if os.access(folder if folder.exists() else folder.parent, os.W_OK) else None
+def telling() -> Callable[[int], None] | None:
+    """Who is told how many rows were read: a person at a terminal, if there is one."""
+    return _told if sys.stderr.isatty() else None
 
 
 def _told(rows: int) -> None:
@@ -72,7 +62,7 @@ def engine_of(
     table: str,
     domains: Mapping[str, Domain],
     memory: int | None = None,
-    kept: Kept | None = None,
+    tell: Callable[[int], None] | None = None,
 ) -> Engine:
     """The engine for a path, an address, or an object that holds data."""
     place = source if isinstance(source, str) else getattr(source, "__fspath__", lambda: None)()
@@ -84,9 +74,9 @@ def engine_of(
         return HANDED[package](source, table, domains)
     scheme, found, _ = str(place).partition("://")
     if not found:
-        from adomnia.engines.duckdb.engine import DuckDB, Kept  # noqa: PLC0415 (slow to import)
+        from adomnia.engines.duckdb.engine import DuckDB  # noqa: PLC0415 (slow to import)
 
-        return DuckDB(place, table, domains, memory, kept or Kept())
+        return DuckDB(place, table, domains, memory, tell)
     if scheme not in SCHEMES:
         known = ", ".join(f"{name}://" for name in SCHEMES)
         hint = f"use a CSV, Parquet or DuckDB file, or an address that begins with {known}"

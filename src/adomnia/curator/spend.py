@@ -52,12 +52,12 @@ class Backend(Protocol):
         fails for such reasons shall fail before a debit."""
         ...
 
-    def facts(self) -> Facts:
-        """What is the same on all neighbours."""
+    def facts(self, version: str) -> Facts:
+        """What is the same on all neighbours, of this state of the data."""
         ...
 
-    def read(self, wanted: Sequence[Reads]) -> Sequence[Sealed[Any]]:
-        """The exact values, sealed, all of one moment."""
+    def read(self, wanted: Sequence[Reads], version: str) -> Sequence[Sealed[Any]]:
+        """The exact values, sealed, all of one moment of this state of the data."""
         ...
 
 
@@ -149,7 +149,7 @@ class Paid:
 def spend(backend: Backend, payer: Payer, use: Use, watch: Watch | None = None) -> Paid:
     """Reserve (durable), read, add noise, record; nothing is shown before it is recorded."""
     watch = watch or Watch()
-    facts = backend.facts()
+    facts = backend.facts(use.version)
     for mechanism in use.mechanisms:
         check_premises(mechanism.premises, facts)
     backend.check(use.mechanisms)
@@ -182,7 +182,7 @@ def _reservation(payer: Payer, use: Use) -> Reservation:
 
 def _released(backend: Backend, use: Use) -> tuple[Released, ...]:
     """What every mechanism lets out, in order; those that need no data read none."""
-    sealed = iter(backend.read(use.reads))
+    sealed = iter(backend.read(use.reads, use.version))
     return tuple(
         mechanism.release(None if mechanism.reads is None else next(sealed), SYSTEM)
         for mechanism in use.mechanisms

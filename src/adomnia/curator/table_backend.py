@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
 from adomnia.curator.access import CURATOR
 from adomnia.curator.answers.memory import Memory, recorded
+from adomnia.curator.editions import Edition, Editions, Tell, in_force
 from adomnia.curator.exact_releases.prior_registry import PriorRegistry
 from adomnia.curator.ledger_view import open_journal
 from adomnia.curator.planning.pricing import check_prices
-from adomnia.curator.sources import open_engine, read_public
+from adomnia.curator.sources import open_engine, read_public, telling
 from adomnia.engines.engine import Engine, Request
 from adomnia.errors import PolicyError
 from adomnia.ledger.reserve import Budgets
@@ -32,7 +33,7 @@ from adomnia.queries.sql.bind import interpret, refused
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
-__all__ = ["TableBackend", "prepare_sealed", "read_sealed"]
+__all__ = ["TableBackend", "load_edition", "prepare_sealed", "read_sealed"]
 
 RECORDS = 1024
 """So many records of earlier uses are kept read; the rest are read when they are needed."""
@@ -43,14 +44,19 @@ class TableBackend:
 
     def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
         _check_mechanisms(policy)
-        with _located(policy, ("data", "source")):
-            self.engine = open_engine(policy, source)
-        policy = replace(policy, rows_stay=self.engine.row_count_is_stable)
-        self.policy = policy
-        self.table = _table(policy, self.engine.columns())
-        with _located(policy, ("privacy", "unit")):
-            self.engine.check(self.table)
-        self.journal = open_journal(policy)
+        self.table = _table(policy)
+        self._asked: dict[str, Engine] = {}
+        self.editions = None if policy.in_place or source is not None else Editions(policy)
+        if self.editions is None:
+            self.current, self.engine = None, _in_place(policy, self.table, source)
+            self.journal = open_journal(policy)
+        else:
+            with _located(policy, ("data", "source")):
+                check = partial(_check_columns, policy)
+                self.journal, self.current = in_force(self.editions, self.table, check, telling())
+            self.engine = self.editions.open(self.current, self.table)
+        self._opened = [self.engine]
+        self.policy = policy = replace(policy, rows_stay=self.engine.row_count_is_stable)
         self._binders = lru_cache(maxsize=64)(lambda _: lru_cache(maxsize=512)(self._bound))
         self._recall = lru_cache(maxsize=RECORDS)(partial(recorded, self.journal))
         self._public = (-1, PriorKnowledge())
@@ -88,21 +94,47 @@ class TableBackend:
     def version(self) -> str:
         """A digest that changes when the data does; salted, so that it says nothing else.
 
-        Every use names it before it is paid, so here the engine is opened anew where it has died.
-        Where the policy declares a version, the data is what the curator says it is.
+        Every use names it before it is paid, so here the engine is opened anew where it has died,
+        or where the curator has loaded a new edition. Where data that is read in place has a
+        declared version, it is what the curator says it is.
         """
-        self.engine.ready()
-        return self._digest(self.policy.digest)
+        self._take_last()
+        engine = self.engine
+        engine.ready()
+        named = self._digest(self.policy.digest, engine)
+        self._asked[named] = engine
+        return named
 
     def edition(self) -> str:
         """A digest of which state of the data is read, whatever else the policy says."""
-        return self._digest(self.policy.relation)
+        return self._digest(self.policy.relation, self.engine)
 
-    def _digest(self, salt: str) -> str:
-        """Thirty-two characters for the data as they are now, or as the curator says they are."""
-        declared = self.policy.version
-        seen = self.engine.version() if declared is None else f"declared {declared}"
-        return hashlib.sha256(f"{salt}:{seen}".encode()).hexdigest()[:32]
+    def _digest(self, salt: str, engine: Engine) -> str:
+        """Thirty-two characters for the data as they are now, or as the curator says they are;
+        those of an edition begin with its number."""
+        declared = self.policy.version if self.editions is None else None
+        seen = engine.version() if declared is None else f"declared {declared}"
+        mixed = hashlib.sha256(f"{salt}:{seen}".encode()).hexdigest()[:32]
+        return mixed if self.editions is None else f"{seen}, {mixed}"
+
+    def _take_last(self) -> None:
+        """Ask the last edition from now on; a question that is under way ends with the old one."""
+        if self.editions is None or self.current is None:
+            return
+        if self.editions.latest() <= self.current.number:
+            return
+        last = self.editions.current(self.journal)
+        if last is not None and last.number > self.current.number:
+            engine = self.editions.open(last, self.table)
+            self._opened.append(engine)
+            self.engine, self.current = engine, last
+
+    def load(self, tell: Tell | None = None) -> Edition:
+        """Read the source again: a new edition, in force from now on."""
+        with _located(self.policy, ("data", "source")):
+            made = load_edition(self.policy, tell)
+        self._take_last()
+        return made
 
     def memory(self, analyst: str, version: str) -> Memory:
         """What this analyst has been told of this version of the data, and what everybody was."""
@@ -122,21 +154,25 @@ class TableBackend:
         """Refuse what the engine cannot compute safely."""
         prepare_sealed(self.engine, self.table, wanted, self.public()[1].only_listed(self.table))
 
-    def facts(self) -> Facts:
+    def facts(self, version: str) -> Facts:
         """What is the same on all neighbours: which state of the data, which kind of source."""
-        return Facts(self.edition(), self.knowledge.confirmed(), self.engine.row_count_is_stable)
+        engine = self._asked.get(version, self.engine)
+        edition = self._digest(self.policy.relation, engine)
+        return Facts(edition, self.knowledge.confirmed(), engine.row_count_is_stable)
 
-    def read(self, wanted: Sequence[Reads]) -> list[Sealed[Any]]:
-        """The exact values, sealed, all of one moment."""
+    def read(self, wanted: Sequence[Reads], version: str) -> list[Sealed[Any]]:
+        """The exact values, sealed, all of one moment; of an edition that was named before it was
+        paid, whichever is the last by now."""
         if not wanted:
             return []
         only = self.public()[1].only_listed(self.table)
-        with self.engine.snapshot() as engine:
+        with self._asked.get(version, self.engine).snapshot() as engine:
             return read_sealed(engine, self.table, wanted, only)
 
     def close(self) -> None:
         """Let go of the data and the ledger."""
-        self.engine.close()
+        for engine in self._opened:
+            engine.close()
         self.journal.close()
 
     def _bound(self, sql: str) -> Question:
@@ -164,8 +200,22 @@ def _check_mechanisms(policy: Policy) -> None:
             check_registered(policy.mechanisms)
 
 
-def _table(policy: Policy, columns: Mapping[str, str]) -> Table:
-    """The private table, checked against the columns that the source really has."""
+def _in_place(policy: Policy, table: Table, source: Any) -> Engine:
+    """The engine of data that is read as it is at each question."""
+    with _located(policy, ("data", "source")):
+        engine = open_engine(policy, source)
+    try:
+        _check_columns(policy, engine.columns())
+        with _located(policy, ("privacy", "unit")):
+            engine.check(table)
+    except BaseException:
+        engine.close()
+        raise
+    return engine
+
+
+def _check_columns(policy: Policy, columns: Mapping[str, str]) -> None:
+    """Refuse a policy that names what the source does not have."""
     named = {name: ("attributes", name) for name in policy.attributes}
     if policy.unit is not None:
         named.setdefault(policy.unit, ("privacy", "unit"))
@@ -177,6 +227,10 @@ def _table(policy: Policy, columns: Mapping[str, str]) -> Table:
                 str(policy.file),
                 line_of(policy, path),
             )
+
+
+def _table(policy: Policy) -> Table:
+    """The private table, as the policy declares it."""
     bounds = policy.neighbors
     with _located(policy, ("public",)):
         public = read_public(policy)
@@ -189,6 +243,22 @@ def _table(policy: Policy, columns: Mapping[str, str]) -> Table:
         bounds.groups,
         bounds.each,
     )
+
+
+def load_edition(policy: Policy, tell: Tell | None = None) -> Edition:
+    """Read the source of a policy: a new edition, in force from now on wherever it is asked."""
+    if policy.in_place:
+        raise PolicyError(
+            "data that is read in place has no editions",
+            "leave out in_place in [data]",
+            str(policy.file),
+            line_of(policy, ("data", "in_place")),
+        )
+    editions, table = Editions(policy), _table(policy)
+    with editions.alone(), _located(policy, ("data", "source")):
+        draft = editions.write(table, partial(_check_columns, policy), tell)
+        with closing(open_journal(policy)) as journal:
+            return editions.publish(draft, journal)
 
 
 # Sealed reads: what mechanisms need of a table, in as few statements as they allow.

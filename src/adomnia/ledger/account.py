@@ -75,6 +75,7 @@ class Account:
         self.number = 0
         self.digest = ROOT
         self.dataset: Mapping[str, str] | None = None
+        self.salt: str | None = None
         self.count = 0
         self._total = Loss()
         self._analysts: dict[str, Loss] = {}
@@ -84,6 +85,7 @@ class Account:
         self._priors: tuple[Head, ...] = ()
         self._promises: frozenset[str | None] = frozenset()
         self._budgets: Mapping[str | None, Amounts] = {}
+        self._editions: Mapping[int, Head] = {}
         self._index = _Index()
 
     @property
@@ -124,6 +126,11 @@ class Account:
         What may be spent is what the policy says; this is what it said when it was last opened.
         """
         return self._budgets
+
+    @property
+    def editions(self) -> Mapping[int, Head]:
+        """The editions of the data that were ever in force, by their numbers."""
+        return self._editions
 
     def uses(self) -> Iterator[tuple[str, PaidUse]]:
         """(receipt, what its head says) of every use so far."""
@@ -193,7 +200,8 @@ class Account:
         self._settle()
         copy = Account()
         copy.number, copy.digest, copy.count = self.number, self.digest, self.count
-        copy.dataset, copy._budgets = self.dataset, self._budgets
+        copy.dataset, copy.salt = self.dataset, self.salt
+        copy._budgets, copy._editions = self._budgets, self._editions
         copy._total = self._total
         copy._analysts, copy._sessions = dict(self._analysts), dict(self._sessions)
         copy._priors, copy._promises, copy._index = self._priors, self._promises, self._index
@@ -220,7 +228,7 @@ class Account:
                 "the journal has a format that this version does not know",
                 hint="use the version that wrote it, or a newer one",
             )
-        self.dataset = head.get("dataset")
+        self.dataset, self.salt = head.get("dataset"), head.get("salt")
         self._budgets = dict(head.get("budgets", ()))
 
     def _reserved(self, number: int, head: Head, digest: bytes) -> None:
@@ -283,6 +291,11 @@ class Account:
         if head["new"] is not None:
             budgets[head["name"]] = dict(head["new"])
         self._budgets = budgets
+
+    def _edition(self, number: int, head: Head, digest: bytes) -> None:
+        if head["number"] != len(self._editions) + 1:
+            raise LedgerError(f"entry {number}: editions are numbered one by one")
+        self._editions = {**self._editions, head["number"]: head}
 
     def _charge(self, use: PaidUse, loss: Loss) -> None:
         """Note a loss; equal ones of one analyst and session are added up at once, later."""
@@ -347,4 +360,5 @@ _FOLDS: Mapping[str, Callable[[Account, int, Head, bytes], None]] = {
     "repeated": Account._repeated,
     "prior": Account._prior,
     "budget": Account._budget,
+    "edition": Account._edition,
 }

@@ -39,7 +39,7 @@ __all__ = [
     "write_loss",
 ]
 
-EntryKind = Literal["opened", "reserved", "answered", "repeated", "prior", "budget"]
+EntryKind = Literal["opened", "reserved", "answered", "repeated", "prior", "budget", "edition"]
 KINDS: frozenset[EntryKind] = frozenset(get_args(EntryKind))
 """What an entry may be. A kind is never removed and never changes its meaning."""
 

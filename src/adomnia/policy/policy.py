@@ -103,6 +103,12 @@ class Policy:
     """Which data this is, by the curator's word; without it the source is looked at."""
     memory: int | None = None
     """How many megabytes the embedded engine may use, about."""
+    editions: str | None = None
+    """The folder of editions; None is beside the ledger."""
+    keep: int = 2
+    """So many of the last editions are kept."""
+    in_place: bool = False
+    """Whether the source is read as it is at each question, without an edition."""
     rows_stay: bool = True
     """Whether no row's content changes how many rows the source is read as; its kind says so."""
 
@@ -155,6 +161,9 @@ def read_policy(file: str | Path) -> Policy:
         rows=data.rows,
         version=data.version,
         memory=data.memory,
+        editions=data.editions,
+        keep=data.keep,
+        in_place=("://" in source) if data.in_place is None else data.in_place,
     )
 
 

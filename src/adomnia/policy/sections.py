@@ -48,6 +48,9 @@ class DataSection(Section, frozen=True):
     memory: Whole | None = None
     rows: Whole | None = None
     version: Text | None = None
+    editions: Text | None = None
+    keep: Whole = 2
+    in_place: bool | None = None
 
 
 class Losses(Section, frozen=True):

@@ -17,6 +17,7 @@ from adomnia.priors.reader import ClassReader, Integers
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.measurement import Counts, Measurement, Moments, Sum, number, unit_of, width_of
 from adomnia.queries.patterns import names
+from adomnia.queries.ranges import clamp
 
 __all__ = ["Effects", "effects", "is_read"]
 
@@ -93,13 +94,13 @@ def _contributions(measurement: Measurement, reader: ClassReader) -> list[Intege
     assert isinstance(measurement, Sum | Moments)
     argument, spread = measurement.argument, number(measurement.argument)
     if isinstance(measurement, Sum):
-        return [reader.codes(argument, lambda v: v or 0)]
+        return [reader.codes(argument, lambda v: 0 if v is None else clamp(spread, v))]
     degree, width, unit = measurement.degree, max(1, spread.width), unit_of(measurement)
 
     def bernstein(value: int | None, k: int) -> int:
         if value is None:
             return 0
-        place = value - spread.low
+        place = clamp(spread, value) - spread.low
         return int(comb(degree, k) * place**k * (width - place) ** (degree - k))
 
     parts = [reader.codes(argument, partial(bernstein, k=k)) for k in range(degree + 1)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.measurement import Counts, Sum, width_of
-from adomnia.queries.operations import call
+from adomnia.queries.operations import call, inside
 from adomnia.queries.patterns import names
 from adomnia.queries.ranges import from_domain
 from adomnia.schema.table import Table
@@ -91,7 +91,7 @@ class PriorKnowledge:
     def only_listed(self, table: Table) -> Expr | None:
         """The condition that rows in tables meet; None where all rows do."""
         tests = [
-            call("not", call("is_null", Column(name, from_domain(table.attributes[name].domain))))
+            call("not", call("is_null", inside(_column(table, name))))
             for name in sorted(self.listed)
         ]
         return tests[0] if len(tests) == 1 else call("and", *tests) if tests else None
@@ -124,6 +124,10 @@ def _check_gluing(
                 "add to the universe: " + ", ".join(sorted(apart)),
             )
         outside |= apart
+
+
+def _column(table: Table, name: str) -> Column:
+    return Column(name, from_domain(table.attributes[name].domain))
 
 
 def _total(published: Published) -> Published:

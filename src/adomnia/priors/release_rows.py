@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from adomnia.priors.prior_knowledge import Interval, PriorKnowledge, Published
 from adomnia.priors.reader import ClassReader, Integers
 from adomnia.queries.expression import Column
 from adomnia.queries.grouping import axes
-from adomnia.queries.measurement import Counts
-from adomnia.queries.ranges import show
+from adomnia.queries.measurement import Counts, Sum, number
+from adomnia.queries.ranges import clamp, show
 
 __all__ = ["counts_rows", "released_rows"]
 
@@ -72,8 +73,12 @@ def _coefficients(published: Published, reader: ClassReader) -> list[Integers]:
         if isinstance(measurement, Counts):
             found += [reader.met(test).astype(np.int64) for test in measurement.conditions]
         else:
-            found.append(reader.codes(measurement.argument, lambda v: 0 if v is None else int(v)))
+            found.append(reader.codes(measurement.argument, partial(_added, measurement)))
     return found
+
+
+def _added(measurement: Sum, value: int | None) -> int:
+    return 0 if value is None else clamp(number(measurement.argument), int(value))
 
 
 def _value(published: Published, number: int) -> Interval | None:

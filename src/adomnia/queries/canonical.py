@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -111,6 +112,10 @@ def _value_from(record: Json) -> Any:
 
 
 def _range_json(spread: Range) -> Json:
+    return {**_plain_json(spread), **({"ragged": True} if spread.ragged else {})}
+
+
+def _plain_json(spread: Range) -> dict[str, Any]:
     if isinstance(spread, Number):
         listed = None if spread.values is None else list(spread.values)
         facts: dict[str, Any] = {"low": spread.low, "high": spread.high, "step": str(spread.step)}
@@ -125,6 +130,12 @@ def _range_json(spread: Range) -> Json:
 
 
 def _range_from(record: Mapping[str, Any]) -> Range:
+    """The range of a record; those of before there was anything outside have nothing of it."""
+    found = _plain_from(record)
+    return replace(found, ragged=True) if record.get("ragged") else found
+
+
+def _plain_from(record: Mapping[str, Any]) -> Range:
     kind, nullable = record["kind"], bool(record["nullable"])
     if kind == "number":
         listed = record["values"]

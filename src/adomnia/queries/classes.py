@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from adomnia.queries.expression import Expr, columns
 from adomnia.queries.operations import evaluate
 from adomnia.queries.patterns import is_rounded, stand_ins
+from adomnia.queries.ranges import outside
 
 __all__ = ["MAX_GRID", "Classes", "classes"]
 
@@ -40,7 +41,8 @@ class Classes:
 
 
 def classes(features: tuple[Expr, ...], nullable: frozenset[str]) -> Classes | None:
-    """Which values the expressions can take together, over rows with NULL in `nullable` columns.
+    """Which values the expressions can take together; rows have NULL, or what lies outside of the
+    domain, in `nullable` columns alone.
 
     None comes back where there are too many rows to try, or where an engine may round otherwise.
     """
@@ -52,7 +54,8 @@ def classes(features: tuple[Expr, ...], nullable: frozenset[str]) -> Classes | N
         if None in listed:
             return None
         every = _ordered(part for part in listed if part is not None)
-        axes[name] = (*every, None) if name in nullable else every
+        beyond = _ordered(outside(spread) for n, spread in read if n == name)
+        axes[name] = (*every, *beyond, None) if name in nullable else every
     if any(map(is_rounded, features)) or prod(map(len, axes.values())) > MAX_GRID:
         return None
     shape = tuple(len(axis) for axis in axes.values())

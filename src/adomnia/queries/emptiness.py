@@ -16,7 +16,16 @@ from adomnia.queries.expression import Call, Column, Constant, Expr, columns
 from adomnia.queries.operations import evaluate
 from adomnia.queries.patterns import is_rounded, names, stand_ins
 from adomnia.queries.question import Literal, Statistic
-from adomnia.queries.ranges import Day, Number, Text, Truth, count_cells, truncate
+from adomnia.queries.ranges import (
+    Day,
+    Number,
+    Range,
+    Text,
+    Truth,
+    count_cells,
+    outside,
+    truncate,
+)
 
 __all__ = ["Emptiness", "conjuncts", "may_be"]
 
@@ -83,7 +92,8 @@ class Emptiness:
             listed = stand_ins(column.name, column.range, tests)
             if listed is None:
                 return True
-            choices.append([(column.name, value) for value in (None, *listed)])
+            beyond = outside(column.range)
+            choices.append([(column.name, value) for value in (None, *listed, *beyond)])
         cost = prod(map(len, choices)) * sum(map(_weight, tests))
         if cost > self.work:
             return True
@@ -154,15 +164,22 @@ def _may_compare(test: Call) -> bool:
         return same
     if op == "eq":
         return may_be(left, right.value)
-    return op != "ne" or count_cells(left.range) != 1 or not may_be(left, right.value)
+    one = count_cells(left.range) == 1 and not left.range.ragged
+    return op != "ne" or not one or not may_be(left, right.value)
 
 
 def _may_exceed(left: Expr, right: Expr, equal: bool) -> bool:
     """Whether the one can be above the other, or where `equal` is set as large."""
-    high, low = getattr(left.range, "high", None), getattr(right.range, "low", None)
+    high, low = _end(left.range, "high", max), _end(right.range, "low", min)
     if high is None or low is None:
         return True
     return bool(high >= low if equal else high > low)
+
+
+def _end(spread: Range, name: str, pick: Any) -> Any:
+    """An end of a range, with what lies outside of it."""
+    end = getattr(spread, name, None)
+    return None if end is None else pick([end, *outside(spread)])
 
 
 def _present(test: Expr) -> Expr | None:

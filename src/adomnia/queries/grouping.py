@@ -1,8 +1,9 @@
 """Cells: the public grid that GROUP BY lays over the data, empty cells included.
 
-Each key has an axis: its public values, and NULL at the end. The NULL cell is measured like any
-other, so that coarser tables can be summed from finer ones, and shown only where the policy says
-that an attribute is `nullable` or the statement itself makes NULLs (a CASE without ELSE).
+Each key has an axis: its public values, then NULL, then what stands for values outside of its
+domain. Those cells are measured like any other, so that coarser tables can be summed from finer
+ones. NULL is shown only where the policy says that an attribute is `nullable` or the statement
+itself makes NULLs (a CASE without ELSE); what lies outside never is.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ from typing import Any
 
 from adomnia.queries.expression import Call, Column, Expr
 from adomnia.queries.operations import call
-from adomnia.queries.ranges import Text, cells, show
+from adomnia.queries.ranges import Text, cells, lies_outside, outside, show
 from adomnia.schema.table import Attribute
 
 __all__ = ["axes", "cell_count", "key_rows", "public_cells", "shows_null", "visible"]
 
 
 def axes(keys: tuple[Expr, ...]) -> list[tuple[Any, ...]]:
-    """For each key its values, NULL last; no NULL where none can occur."""
-    return [(*cells(key.range), None) if key.range.nullable else cells(key.range) for key in keys]
+    """For each key its values, then NULL, then what lies outside; each where it can occur."""
+    return [
+        (*cells(key.range), *([None] if key.range.nullable else []), *outside(key.range))
+        for key in keys
+    ]
 
 
 def cell_count(keys: tuple[Expr, ...]) -> int:
@@ -46,7 +50,7 @@ def key_rows(
     hidden = [not shows_null(key, attributes) for key in keys]
     shown = [
         [(index, show(key.range, value)) for index, value in enumerate(span)
-         if value is not None or not hide]
+         if (value is not None or not hide) and not lies_outside(key.range, value)]
         for key, span, hide in zip(keys, spans, hidden, strict=True)
     ]  # fmt: skip
     yield from _walk(shown, [len(span) for span in spans])
@@ -84,4 +88,7 @@ def _declared(expr: Expr, attributes: Mapping[str, Attribute]) -> Expr:
         pairs, spread = expr.params
         partial = inner.range.nullable or not {*cells(inner.range)} <= {key for key, _ in pairs}
         return Column("", replace(spread, nullable=partial or any(v is None for _, v in pairs)))
+    if expr.op == "inside":  # what lies outside is in no group that is shown, as far as can be
+        inner = _declared(expr.args[0], attributes)
+        return Column("", replace(expr.range, nullable=inner.range.nullable))
     return call(expr.op, *(_declared(arg, attributes) for arg in expr.args), params=expr.params)

@@ -17,7 +17,17 @@ from typing import Any
 
 from adomnia.limits import MAX_EXPRESSION_CALLS
 from adomnia.queries.expression import Call, Column, Constant, Expr
-from adomnia.queries.ranges import Day, Number, Range, Text, Truth, truncate, union
+from adomnia.queries.ranges import (
+    UNLISTED,
+    Day,
+    Number,
+    Range,
+    Text,
+    Truth,
+    lies_outside,
+    truncate,
+    union,
+)
 
 __all__ = [
     "FLOAT_STEP",
@@ -28,6 +38,8 @@ __all__ = [
     "call",
     "constant",
     "evaluate",
+    "inside",
+    "nearest",
 ]
 
 LIMIT = 10**18
@@ -91,6 +103,43 @@ def evaluate(expr: Expr, row: Mapping[str, Any]) -> Any:
     if operation.strict and None in values:
         return None
     return operation.compute(*values, *expr.params)
+
+
+def inside(expr: Expr) -> Expr:
+    """A column's value where it is one of its domain, else NULL; anything else as it is."""
+    return call("inside", expr, params=(expr.range,)) if expr.range.ragged else expr
+
+
+def nearest(expr: Expr) -> Expr:
+    """The same expression with numbers and days outside of their domain at its nearest end, as an
+    aggregate reads them. What a condition in it compares stays as it is."""
+    if not isinstance(expr, Call) or isinstance(expr.range, Truth):
+        return expr
+    if expr.op == "inside":
+        ordered = isinstance(expr.range, Number | Day)
+        return call("nearest", *expr.args, params=expr.params) if ordered else expr
+    args = [_tested(arg) if isinstance(arg.range, Truth) else nearest(arg) for arg in expr.args]
+    return replace(expr, args=tuple(args))
+
+
+def _tested(test: Expr) -> Expr:
+    """A condition in an aggregate; whether there is a value at all is asked as it is read."""
+    if not isinstance(test, Call) or test.op not in ("not", "is_null"):
+        return test
+    args = [nearest(arg) if test.op == "is_null" else _tested(arg) for arg in test.args]
+    return replace(test, args=tuple(args))
+
+
+def _within(a: Range, spread: Range) -> Range:
+    return replace(spread, nullable=True, ragged=False)
+
+
+def _at_ends(a: Range, spread: Range) -> Range:
+    return replace(spread, nullable=a.nullable, ragged=False, **_unlisted(spread))
+
+
+def _unlisted(spread: Range) -> dict[str, Any]:
+    return {"values": None} if isinstance(spread, Number) and spread.values else {}
 
 
 # Numbers. Arguments of add, sub, least, greatest and comparisons share a step (see `bind`).
@@ -245,6 +294,8 @@ def _or(*values: bool | None) -> bool | None:
 
 
 def _like(value: str, pattern: str, ignore_case: bool) -> bool:
+    if value == UNLISTED:
+        return False
     return re.fullmatch(like_regex(pattern), value, _LIKE_FLAGS[ignore_case]) is not None
 
 
@@ -364,4 +415,6 @@ OPERATIONS: Mapping[str, Operation] = {
     "extract": Operation(_extract, lambda a, part: PARTS[part](a)),
     "trunc": Operation(_trunc, truncate),
     "days": Operation(_days, lambda a, b: (a - b).days),
+    "inside": Operation(_within, lambda a, spread: None if lies_outside(spread, a) else a),
+    "nearest": Operation(_at_ends, lambda a, spread: max(spread.low, min(a, spread.high))),
 }

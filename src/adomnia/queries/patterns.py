@@ -11,7 +11,7 @@ from typing import Any
 
 from adomnia.queries.expression import Call, Column, Constant, Expr, columns
 from adomnia.queries.operations import evaluate
-from adomnia.queries.ranges import Day, Number, Range, Text, cells, count_cells
+from adomnia.queries.ranges import Day, Number, Range, Text, cells, count_cells, outside
 
 __all__ = ["MAX_ROWS", "is_rounded", "names", "patterns", "stand_ins"]
 
@@ -66,7 +66,8 @@ def _rows(tests: Sequence[Expr]) -> Iterator[dict[str, Any]] | None:
         listed = stand_ins(name, spread, tests)
         if listed is None:
             return None
-        choices.append((None, *listed[:1], *listed[:0:-1]))  # the ends first: they tell most
+        # the ends first: they tell most
+        choices.append((None, *listed[:1], *listed[:0:-1], *outside(spread)))
     if prod(len(choice) for choice in choices) > MAX_ROWS:
         return None
     return (dict(zip(read, row, strict=True)) for row in product(*choices))

@@ -22,24 +22,34 @@ __all__ = [
     "Text",
     "Truth",
     "cells",
+    "clamp",
     "count_cells",
     "from_domain",
+    "lies_outside",
+    "outside",
     "show",
     "union",
 ]
 
 UNITS = ("day", "week", "month", "quarter", "year")
 
+UNLISTED = "\ufdd1"
+"""What stands for all texts that are not listed: no text has this sign."""
+
 
 @dataclass(frozen=True)
 class Number:
-    """Multiples `low·step … high·step`; `values` lists the indices where only some can occur."""
+    """Multiples `low·step … high·step`; `values` lists the indices where only some can occur.
+
+    In a column that is `ragged` a row may also have something outside of these (`outside`).
+    """
 
     low: int
     high: int
     step: Fraction = Fraction(1)
     nullable: bool = True
     values: tuple[int, ...] | None = None
+    ragged: bool = False
 
     @property
     def whole(self) -> bool:
@@ -58,6 +68,7 @@ class Text:
 
     values: tuple[str, ...] | None
     nullable: bool = True
+    ragged: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,6 +79,7 @@ class Day:
     high: date
     unit: str = "day"
     nullable: bool = True
+    ragged: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,17 +87,19 @@ class Truth:
     """True or false."""
 
     nullable: bool = True
+    ragged: bool = False
 
 
 Range = Number | Text | Day | Truth
 
 
 def from_domain(domain: Domain) -> Range:
-    """The range of a column with this domain; every column can be NULL."""
+    """The range of a column with this domain; every column can be NULL, or outside of it."""
     if isinstance(domain, Grid):
-        return Number(int(domain.low / domain.step), int(domain.high / domain.step), domain.step)
+        low, high = int(domain.low / domain.step), int(domain.high / domain.step)
+        return Number(low, high, domain.step, ragged=True)
     if isinstance(domain, Dates):
-        return Day(domain.low, domain.high)
+        return Day(domain.low, domain.high, ragged=True)
     if isinstance(domain, Open):
         return Text(None)
     return _of_categories(domain)
@@ -97,8 +111,31 @@ def _of_categories(domain: Categories) -> Range:
         return Truth()
     if isinstance(first, int):
         codes = tuple(int(value) for value in domain.members)
-        return Number(min(codes), max(codes), values=codes)
-    return Text(tuple(str(value) for value in domain.members))
+        return Number(min(codes), max(codes), values=codes, ragged=domain.other is None)
+    return Text(tuple(str(value) for value in domain.members), ragged=domain.other is None)
+
+
+def outside(spread: Range) -> tuple[Any, ...]:
+    """What stands for everything outside of the domain of a ragged column: one value below all
+    declared ones and one above, or one text. They are measured, and never shown."""
+    if not spread.ragged:
+        return ()
+    if isinstance(spread, Number):
+        return spread.low - 1, spread.high + 1
+    if isinstance(spread, Text):
+        return (UNLISTED,)
+    assert isinstance(spread, Day)
+    near = (spread.low.toordinal() - 1, spread.high.toordinal() + 1)
+    return tuple(date.fromordinal(day) for day in near if 1 <= day <= date.max.toordinal())
+
+
+def lies_outside(spread: Range, value: Any) -> bool:
+    """Whether a value of a column is none of its domain."""
+    if value is None or not spread.ragged:
+        return False
+    if isinstance(spread, Number | Day):
+        return bool(value < spread.low or value > spread.high)
+    return isinstance(value, str) and value == UNLISTED
 
 
 def count_cells(spread: Range) -> int | None:
@@ -130,6 +167,11 @@ def show(spread: Range, value: Any) -> Any:
         return value
     number = value * spread.step
     return int(number) if spread.whole else float(number)
+
+
+def clamp(spread: Number, value: int) -> int:
+    """A number at the nearest end of its range, as an aggregate counts it."""
+    return max(spread.low, min(value, spread.high))
 
 
 def union(first: Range, second: Range) -> Range | None:

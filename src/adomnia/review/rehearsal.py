@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from adomnia.curator.database import PrivateDatabase
+from adomnia.curator.editions import Editions
 from adomnia.curator.ledger_view import copy_ledger
 from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Categories, Grid
@@ -37,8 +38,16 @@ def rehearsal(policy: Policy, source: Any = None) -> Iterator[PrivateDatabase]:
     with TemporaryDirectory(prefix=_ROOM, ignore_cleanup_errors=True) as room:
         copied = Path(room) / "adomnia.ledger"
         copy_ledger(policy, copied)
-        with PrivateDatabase(replace(policy, ledger=str(copied)), source=source) as copy:
+        beside = replace(policy, ledger=str(copied), editions=_editions(policy))
+        with PrivateDatabase(beside, source=source) as copy:
             yield copy
+
+
+def _editions(policy: Policy) -> str | None:
+    """Where the editions of the real database are, if there is one to be asked; a copy that has to
+    make one makes it beside itself."""
+    editions = Editions(policy)
+    return None if editions.known() is None else str(editions.folder)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from adomnia.queries.grouping import key_rows
 from adomnia.queries.measurement import Mode, Quantile
 from adomnia.queries.post import interval, known_beforehand, reckon, statistics
 from adomnia.queries.question import Apply, Given, Post, Question
-from adomnia.queries.ranges import Day, Range, show
+from adomnia.queries.ranges import Day, Range, lies_outside, show
 from adomnia.schema.table import Attribute
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Answer:
     given confidence. `margin_units` says in what: `value`, as the column itself, or `rows`, for
     quantiles and modes, by how many rows the rank or the count may be off. `noise` says of each
     column that is one count, sum or moment what was added to it. `spent` and `remaining` are
-    exact; `receipt` names the ledger's entry.
+    exact; `receipt` names the ledger's entry, `edition` the number of the edition that was asked.
 
     >>> from adomnia.testing import town
     >>> with town(rows=50).open() as database:
@@ -81,6 +81,7 @@ class Answer:
     notes: tuple[str, ...] = field(default=())
     margin_units: Mapping[str, Unit] = field(default_factory=dict)
     noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
+    edition: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values."""
@@ -94,6 +95,7 @@ class Answer:
             "remaining": {name: str(value) for name, value in self.remaining.items()},
             "receipt": self.receipt,
             "notes": list(self.notes),
+            "edition": self.edition,
         }
 
     def __str__(self) -> str:
@@ -225,7 +227,13 @@ def _cells(
     return [
         (i, tuple(_shown(spread, value) for spread, value in zip(spreads, key, strict=True)))
         for i, key in enumerate(readings.keys)
+        if not any(map(_is_outside, spreads, key))
     ]
+
+
+def _is_outside(spread: Range, value: Any) -> bool:
+    day = isinstance(spread, Day) and isinstance(value, str)
+    return lies_outside(spread, date.fromisoformat(value) if day else value)
 
 
 def _shown(spread: Range, value: Any) -> Any:

@@ -46,6 +46,8 @@ class Shown(Protocol):
     @property
     def receipt(self) -> str: ...
     @property
+    def edition(self) -> int | None: ...
+    @property
     def notes(self) -> tuple[str, ...]: ...
 
 
@@ -79,7 +81,8 @@ def answer_cells(answer: Shown, row: int) -> list[AnswerCell]:
 def answer_footer(answer: Shown) -> Iterator[str]:
     """What it cost and what is left, how sure the margins are, then the notes."""
     left = {name: amount for name, amount in answer.remaining.items() if name != "delta" or amount}
-    yield f"paid {amounts(answer.spent)}; left {amounts(left)}; receipt {answer.receipt}"
+    of = "" if answer.edition is None else f"; edition {answer.edition}"
+    yield f"paid {amounts(answer.spent)}; left {amounts(left)}; receipt {answer.receipt}{of}"
     yield f"each ± holds with {confidence(answer.confidence)} confidence"
     yield from (f"note: {one_line(note)}" for note in answer.notes)
 

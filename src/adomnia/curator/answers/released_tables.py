@@ -19,7 +19,7 @@ from adomnia.queries.canonical import expression_from
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.grouping import axes, shows_null
 from adomnia.queries.measurement import Counts
-from adomnia.queries.ranges import from_domain, show
+from adomnia.queries.ranges import from_domain, outside, show
 
 __all__ = ["registered", "released", "shown_axes"]
 
@@ -81,9 +81,13 @@ def _keys(policy: Policy, marginal: Mapping[str, Any]) -> tuple[Expr, ...] | Non
 
 
 def _given(policy: Policy, keys: tuple[Expr, ...]) -> list[int]:
-    """How many values of each side a table has: NULL comes last, and is not always one."""
+    """How many values of each side a table has: NULL comes after all others, and is not always
+    one; what lies outside never is."""
     hidden = [key.range.nullable and not shows_null(key, policy.attributes) for key in keys]
-    return [len(axis) - no for axis, no in zip(axes(keys), hidden, strict=True)]
+    return [
+        len(axis) - no - len(outside(key.range))
+        for key, axis, no in zip(keys, axes(keys), hidden, strict=True)
+    ]
 
 
 def _same(noisy: Noisy) -> Noisy:

@@ -22,7 +22,7 @@ from adomnia.queries.expression import Expr
 from adomnia.queries.grouping import axes, cell_count
 from adomnia.queries.measurement import Counts, Sum, number
 from adomnia.queries.question import Given, Group, Question, Statistic
-from adomnia.queries.ranges import show
+from adomnia.queries.ranges import lies_outside, show
 
 __all__ = ["Prior", "bind_prior", "read_values"]
 
@@ -190,7 +190,11 @@ def _cell(
     cell = 0
     for index, (key, axis) in enumerate(zip(keys, axes(keys), strict=True)):
         text = row[places[Group(index)]]
-        names = {_spelled(show(key.range, value)): place for place, value in enumerate(axis)}
+        names = {
+            _spelled(show(key.range, value)): place
+            for place, value in enumerate(axis)
+            if not lies_outside(key.range, value)
+        }
         wanted = _spelled(None) if text in NULLS else text
         at = names.get(wanted, names.get(wanted.lower(), names.get(_number_text(wanted))))
         if at is None:

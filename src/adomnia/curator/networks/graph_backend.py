@@ -79,11 +79,11 @@ class GraphBackend:
     def ready(self, wanted: Sequence[Reads]) -> None:
         """Nothing: the files are read once what is asked of them is paid."""
 
-    def facts(self) -> Facts:
+    def facts(self, version: str) -> Facts:
         """What is the same on all neighbours: which state of the files."""
         return Facts(self.version)
 
-    def read(self, wanted: Sequence[Reads]) -> list[Sealed[Any]]:
+    def read(self, wanted: Sequence[Reads], version: str) -> list[Sealed[Any]]:
         """The graph, sealed, for each who needs it."""
         return [self.graph() for _ in wanted]
 

@@ -1,4 +1,4 @@
-"""Decoding: Arrow arrays in which every value is one that an engine can hold (`clean.md`, Claim 7).
+"""Decoding: Arrow arrays in which every value is one that an engine can hold (`coding.md`).
 
 A file can say of its bytes that they are text, a time or a decimal, and they need be none. What
 is none is NULL here, by a rule that sees the value and its type alone.

@@ -1,4 +1,4 @@
-"""Delimited text: CSV files with all that can be wrong with them, read by rules (`clean.md`).
+"""Delimited text: CSV files with all that can be wrong with them, read by rules (`coding.md`).
 
 Names and delimiter come from the first line alone, which is public; nothing is guessed from the
 rows. A line ends with a line feed, or with a carriage return and a line feed; any other carriage
@@ -24,13 +24,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from adomnia.engines.duckdb.copies import Parts, Rows, SourcePart
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb.source_rows import Parts, Rows, SourcePart
 from adomnia.engines.source_files import partitions
-from adomnia.engines.sql.clean import known
 from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import PolicyError
-from adomnia.schema.domain import Categories, Dates, Domain, Grid
+from adomnia.schema.domain import Domain
 
 __all__ = ["parts"]
 
@@ -60,7 +58,7 @@ class _Form:
 
 
 def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
-    """The files by the forms of their lines, each column with the type its domain wants.
+    """The files by the forms of their lines, all columns as text.
 
     Where columns are known, the first line must have one of them: else it may be a row.
     """
@@ -75,7 +73,7 @@ def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
     found = (
         SourcePart(
             repr(form.columns),
-            tuple(_loaded(name, domains.get(name)) for name in form.columns),
+            tuple(map(quoted, form.columns)),
             partial(_rows, form, tuple(listed)),
         )
         for form, listed in groups.items()
@@ -220,28 +218,3 @@ def _split_lines(piece: str) -> Iterator[str]:
 def _reader(lines: Iterator[str], delimiter: str) -> Iterator[list[str]]:
     csv.field_size_limit(sys.maxsize)  # an open quote makes a field of any length
     return csv.reader(lines, delimiter=delimiter)
-
-
-def _loaded(name: str, domain: Domain | None) -> str:
-    """The SQL that gives a text column the type its domain wants.
-
-    What `clean` makes of it later is what it would have made of the text.
-    """
-    column = quoted(name)
-    if isinstance(domain, Dates):
-        return f"{DUCKDB.day(column, 'text')} AS {column}"
-    if isinstance(domain, Categories) and domain.other is None:
-        return f"{_member(column, domain)} AS {column}"
-    if not isinstance(domain, Grid):
-        return column
-    number = DUCKDB.number(column, "text")
-    if domain.step == 1:
-        # A domain ends at 10^15, so what lies beyond is clamped there or here alike.
-        inside = DUCKDB.rounded(f"LEAST(GREATEST({number}, -2e15), 2e15)")
-        number = f"CASE WHEN {known(number, DUCKDB)} THEN {inside} END"
-    return f"{number} AS {column}"
-
-
-def _member(column: str, domain: Categories) -> str:
-    read = {bool: DUCKDB.truth, int: DUCKDB.integer, str: DUCKDB.words}
-    return read[type(domain.values[0])](column, "text")

@@ -1,6 +1,6 @@
 """Parquet files: all of one schema, or of several that are brought together by name.
 
-No file decides how another is read (`clean.md`, Claim 6): the values that folders are named for
+No file decides how another is read (`coding.md`, Claim 6): the values that folders are named for
 (`year=2020`) are text, and a column that has several types is read in each file by itself. No
 value decides whether one can be read at all (Claim 7): Arrow takes the bytes as they are, and
 `decoding` makes values of them.
@@ -19,14 +19,13 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from adomnia.engines.duckdb.copies import Parts, Rows, SourcePart
 from adomnia.engines.duckdb.decoding import INTERVAL, UUID, decoded
 from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb.source_rows import Parts, Rows, SourcePart
 from adomnia.engines.source_files import partitions
-from adomnia.engines.sql.clean import clean
 from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import PolicyError
-from adomnia.schema.domain import Domain, Grid, Open
+from adomnia.schema.domain import Dates, Domain, Grid, Open
 
 __all__ = ["parts"]
 
@@ -186,10 +185,17 @@ def _types(schema: Any) -> Mapping[str, str]:
 
 
 def _alone(name: str, declared: str, domain: Domain) -> str:
-    """What the domain makes of a column of this type; cleaning it again changes nothing."""
-    if not isinstance(domain, Grid):
-        return clean(name, domain, declared, DUCKDB)
+    """A column of this type as the one that its domain reads in every file: a number or a day, or
+    its text. The domain makes of it what it would have made of the column itself."""
     column, kind = quoted(name), DUCKDB.family(declared)
     if kind == "other":
         column, kind = DUCKDB.words(column, kind), "text"
-    return DUCKDB.number(column, kind)
+    if isinstance(domain, Grid):
+        return DUCKDB.number(column, kind)
+    if isinstance(domain, Dates):
+        return DUCKDB.day(column, kind)
+    words, first = DUCKDB.words(column, kind), getattr(domain, "values", ("",))[0]
+    if isinstance(first, str):
+        return words
+    read = DUCKDB.truth if isinstance(first, bool) else DUCKDB.integer
+    return f"COALESCE(CAST({read(column, kind)} AS VARCHAR), {words})"

@@ -1,4 +1,4 @@
-"""What a DuckDB database may hold in a column that is no value of its type (`clean.md`, Claim 7).
+"""What a DuckDB database may hold in a column that is no value of its type (`coding.md`, Claim 7).
 
 DuckDB stores a time, a moment or a decimal as a whole number, takes any from other programs, and
 dies of some where it writes them as text. Each is compared with the ends of its type first.

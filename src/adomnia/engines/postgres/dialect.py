@@ -1,7 +1,7 @@
 """PostgreSQL's dialect: it has no cast that gives NULL, so what would fail is tested before.
 
 A column is read as one of few types (`read`), text always in the collation "C", which compares
-bytes. `clean.md` says what each value means and why nothing here can fail.
+bytes. `coding.md` says what each value means and why nothing here can fail.
 """
 
 from __future__ import annotations

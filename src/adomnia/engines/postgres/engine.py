@@ -24,7 +24,7 @@ from adomnia.engines.exact import Survey
 from adomnia.engines.interrupts import interruptible
 from adomnia.engines.postgres.connections import reading_pool
 from adomnia.engines.postgres.dialect import PostgresDialect
-from adomnia.engines.sql.clean import clean
+from adomnia.engines.sql.coding import coded
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.sql_engine import SqlEngine
 from adomnia.engines.sql.statement import DATA
@@ -248,7 +248,7 @@ def _check(types: Mapping[str, str], domains: Mapping[str, Domain], dialect: Dia
         if isinstance(domain, Categories) and any("\0" in str(v) for v in domain.members):
             raise PolicyError(f"a value of {name!r} has a NUL", "no text in PostgreSQL has one")
         if name in types:
-            clean(name, domain, types[name], dialect)
+            coded(name, domain, types[name], dialect)
 
 
 def _one(cursor: psycopg.Cursor[Any]) -> tuple[Any, ...]:

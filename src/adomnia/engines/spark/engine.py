@@ -23,7 +23,7 @@ from adomnia.engines.exact import Survey
 from adomnia.engines.interrupts import interruptible
 from adomnia.engines.spark.dialect import SPARK
 from adomnia.engines.spark.tables import relation
-from adomnia.engines.sql.clean import clean
+from adomnia.engines.sql.coding import coded
 from adomnia.engines.sql.sql_engine import SqlEngine
 from adomnia.engines.sql.statement import DATA
 from adomnia.engines.survey import survey
@@ -165,7 +165,7 @@ def _check(types: Mapping[str, str], domains: Mapping[str, Domain]) -> None:
     """Refuse now a domain that no number can hold."""
     for name, domain in domains.items():
         if name in types:
-            clean(name, domain, types[name], SPARK)
+            coded(name, domain, types[name], SPARK)
 
 
 def _arrow(frame: DataFrame) -> Any:

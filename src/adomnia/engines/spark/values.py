@@ -1,4 +1,4 @@
-"""What Spark's reader of Parquet would fail for: read raw, or refused for its type (`clean.md`).
+"""What Spark's reader of Parquet would fail for: read raw, or refused for its type (`coding.md`).
 
 Its decimals of more than 18 digits are bytes, and may be more than 38 digits: they are read as
 bytes, and become numbers here. Moments in milliseconds it multiplies by a thousand, and gives up

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.engines.sql.clean import Cleaned
+from adomnia.engines.sql.coding import Coded
 from adomnia.engines.sql.translation import Texts
+from adomnia.engines.sql.units import UNIT
 from adomnia.privacy.contribution import (
     Bernstein,
     Clamped,
@@ -39,17 +40,17 @@ class Aggregate:
 
 
 def aggregates_of(
-    contribution: Contribution, texts: Texts, cleaned: Cleaned
+    contribution: Contribution, texts: Texts, columns: Coded
 ) -> tuple[Aggregate, ...]:
     """What must be computed in each group, in the order in which `components` takes it."""
     if isinstance(contribution, Tally):
         return _tally(contribution, texts)
     if isinstance(contribution, Clamped):
-        return (_total(_clamped(contribution, texts, cleaned), cleaned),)
+        return (_total(_clamped(contribution, texts, columns), columns),)
     if isinstance(contribution, Bernstein):
-        return _moments(contribution, texts, cleaned)
+        return _moments(contribution, texts, columns)
     if isinstance(contribution, DistinctUnits):
-        unit, present = cleaned.dialect.quoted(str(cleaned.table.unit)), contribution.present
+        unit, present = columns.dialect.quoted(UNIT), contribution.present
         text = f"COUNT(DISTINCT CASE WHEN {texts.where(present)} THEN {unit} END)"
         return (Aggregate(text, "distinct"),)
     if isinstance(contribution, DistinctValues):
@@ -115,33 +116,33 @@ def _filtered(test: str | None) -> Aggregate:
 # Numbers
 
 
-def _total(text: str, cleaned: Cleaned) -> Aggregate:
-    return Aggregate(f"COALESCE({cleaned.dialect.total(text)}, 0)", "total")
+def _total(text: str, columns: Coded) -> Aggregate:
+    return Aggregate(f"COALESCE({columns.dialect.total(text)}, 0)", "total")
 
 
-def _clamped(clamped: Clamped, texts: Texts, cleaned: Cleaned) -> str:
+def _clamped(clamped: Clamped, texts: Texts, columns: Coded) -> str:
     low, high = clamped.low, clamped.high
-    if clamped.bit is not None and _bit(clamped.argument, texts) > clamped.bit:
+    if clamped.bit is not None and _bit(clamped.argument, columns) > clamped.bit:
         high = min(high, low + clamped.bit)  # a bit may move it by more than was priced
     text = texts.within(clamped.argument, low, high)
     return f"COALESCE({text}, CAST({low} AS BIGINT))" if clamped.always else text
 
 
-def _bit(argument: Expr, texts: Texts) -> int:
+def _bit(argument: Expr, columns: Coded) -> int:
     """How far one bit moves a column, as the policy's domain numbers its values."""
-    extent = texts.extent(argument) if isinstance(argument, Column) else None
-    width = LIMIT if extent is None else extent[1] - extent[0]
+    extent = columns.extent(argument.name) if isinstance(argument, Column) else None
+    width = LIMIT if extent is None else extent[1] - extent[0] - 2  # without what lies outside
     return int(1 << (max(1, width).bit_length() - 1))
 
 
-def _moments(bernstein: Bernstein, texts: Texts, cleaned: Cleaned) -> tuple[Aggregate, ...]:
+def _moments(bernstein: Bernstein, texts: Texts, columns: Coded) -> tuple[Aggregate, ...]:
     """Number, sum and sum of squares of one clamped number, and the rows for `rest`."""
     low = bernstein.low
     text = texts.within(bernstein.argument, low, bernstein.high)
     above = text if low == 0 else f"({text} - CAST({low} AS BIGINT))"
-    found = [Aggregate(f"COUNT({text})"), _total(above, cleaned)]
+    found = [Aggregate(f"COUNT({text})"), _total(above, columns)]
     if bernstein.degree == 2:
-        found.append(_total(f"{above} * {above}", cleaned))
+        found.append(_total(f"{above} * {above}", columns))
     return (*found, Aggregate("COUNT(*)")) if bernstein.rest else tuple(found)
 
 

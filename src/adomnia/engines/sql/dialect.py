@@ -1,7 +1,7 @@
 """The dialect: where the SQL of engines differs, and only there.
 
 `statement`, `translate`, `clean` and `units` write what all engines read alike, and ask the dialect
-for the rest. Every text that a dialect gives is total: no row can make it fail (`clean.md`).
+for the rest. Every text that a dialect gives is total: no row can make it fail (`coding.md`).
 """
 
 from __future__ import annotations
@@ -63,6 +63,8 @@ class Dialect(ABC):
     """The type of floating point numbers."""
     names: Mapping[type, str]
     """The type of values of each range."""
+    integers: Sequence[tuple[str, int]] = (("SMALLINT", 16), ("INTEGER", 32), ("BIGINT", 64))
+    """The types of whole numbers, from the smallest, and their bits."""
     barrier: str = ""
     """What ends a subquery whose columns shall be computed once, not where they are used."""
 
@@ -150,6 +152,15 @@ class Dialect(ABC):
     def days(self, later: str, earlier: str) -> str:
         """How many days lie between two."""
         return f"CAST({later} - {earlier} AS BIGINT)"
+
+    def later(self, day: str, days: str) -> str:
+        """The day so many days after another; a code fits 32 bits."""
+        return f"({day} + CAST({days} AS INTEGER))"
+
+    def narrow(self, low: int, high: int) -> str:
+        """The smallest type of whole numbers that holds both."""
+        size = max(-low, high + 1)
+        return next(name for name, bits in self.integers if size <= 2 ** (bits - 1))
 
     # Units
 

@@ -2,7 +2,7 @@
 
 The renderer derives them from the leaves up: from the policy's domains as `clean` enforces them,
 from constants, and operation by operation. So that nothing overflows rests on no derived range,
-and a value that lies between its bounds already is not clamped again (`clean.md`, Claim 7).
+and a value that lies between its bounds already is not clamped again (`coding.md`, Claim 7).
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import Any
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Call, Constant
 from adomnia.queries.operations import LIMIT
-from adomnia.queries.ranges import Number
+from adomnia.queries.ranges import Day, Number
 from adomnia.schema.domain import Categories, Dates, Domain, Grid
 
 __all__ = [
     "PARTS",
     "Extent",
     "Kind",
+    "beside",
     "extent_of",
     "fits",
     "foreign",
@@ -42,14 +43,21 @@ PARTS: Mapping[str, tuple[int, int] | None] = {
 
 
 def of_domain(domain: Domain) -> Extent:
-    """The extent of a cleaned column."""
+    """The extent of a column, with what stands for all that lies outside of its domain."""
     if isinstance(domain, Grid):
-        return int(domain.low / domain.step), int(domain.high / domain.step)
+        return int(domain.low / domain.step) - 1, int(domain.high / domain.step) + 1
     if isinstance(domain, Dates):
-        return domain.low, domain.high
+        return beside(domain)
     if isinstance(domain, Categories):
-        return _hull(domain.members)
+        found = _hull(domain.members)
+        return found if found is None else (found[0] - 1, found[1] + 1)
     return None
+
+
+def beside(dates: Dates) -> tuple[date, date]:
+    """The day before the first and the one after the last, as far as there are such."""
+    low, high = dates.low.toordinal() - 1, dates.high.toordinal() + 1
+    return date.fromordinal(max(low, 1)), date.fromordinal(min(high, date.max.toordinal()))
 
 
 def of_constant(value: Any) -> Extent:
@@ -116,6 +124,14 @@ def _either(call: Call, args: list[Extent]) -> Extent:
     return _hull([end for extent in known for end in extent])
 
 
+def _ranged(call: Call, args: list[Any]) -> Extent:
+    """As its text clamps or leaves out; a text has none."""
+    (found,), spread = args, call.params[0]
+    if found is None or not isinstance(spread, Number | Day):
+        return None
+    return max(found[0], spread.low), min(found[1], spread.high)
+
+
 def _part(call: Call, args: list[Any]) -> Extent:
     ((low, high),) = args
     ends: Extent = PARTS[call.params[0]] or (low.year, high.year)
@@ -153,6 +169,8 @@ _RULES: Mapping[str, Callable[[Call, list[Any]], Extent]] = {
     "map": lambda call, args: _hull([value for _, value in call.params[0]]),
     "extract": _part,
     "trunc": _cut,
+    "inside": _ranged,
+    "nearest": _ranged,
     "days": _ends(lambda call, a, b: [(a[0] - b[1]).days, (a[1] - b[0]).days]),
 }
 
@@ -161,7 +179,7 @@ _RULES: Mapping[str, Callable[[Call, list[Any]], Extent]] = {
 #
 # An engine would cast one of them, row by row, and some rows cannot be cast. So the renderer
 # works out the kind of everything that it writes, from the policy's domains and from constants
-# up, and refuses what does not fit (`clean.md`).
+# up, and refuses what does not fit (`coding.md`).
 
 Kind = str
 """`number`, `text`, `day`, `truth`, or `any` for NULL."""

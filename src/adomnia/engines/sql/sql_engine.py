@@ -15,7 +15,14 @@ from adomnia.engines.engine import Cells, Histogram, Keyed, Request
 from adomnia.engines.exact import ExactGroups
 from adomnia.engines.sql.components import components
 from adomnia.engines.sql.dialect import Dialect
-from adomnia.engines.sql.statement import Statement, aggregates, listing
+from adomnia.engines.sql.statement import (
+    CodedRows,
+    Decodes,
+    Statement,
+    aggregates,
+    coded_in_place,
+    listing,
+)
 from adomnia.errors import PolicyError
 from adomnia.privacy.contribution import Ranked
 from adomnia.queries.expression import Expr
@@ -23,7 +30,7 @@ from adomnia.queries.grouping import axes, cell_count
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
-__all__ = ["SqlEngine", "exact", "grid", "lay_out", "places", "split"]
+__all__ = ["SqlEngine", "exact", "grid", "lay_out", "places", "refuse_varied_unit", "split"]
 
 
 class SqlEngine(ABC):
@@ -33,6 +40,10 @@ class SqlEngine(ABC):
     _types: Mapping[str, str]
     _varied: frozenset[str] = frozenset()
     """Columns, in small letters, that have several types in several files."""
+
+    def _coded(self) -> CodedRows:
+        """Where a statement finds coded rows: they are coded as they are read."""
+        return coded_in_place(self._types, self._dialect)
 
     @abstractmethod
     def _rows(self, statement: str) -> Sequence[tuple[Any, ...]]:
@@ -61,25 +72,26 @@ class SqlEngine(ABC):
         self._aggregates(request)
         for one in request.contributions:
             if isinstance(one, Ranked):
-                listing(request, one, self._types, self._dialect)
+                listing(request, one, self._coded())
 
     def measure(self, request: Request) -> tuple[Cells, ...]:
         """One pass over the rows; components of each contribution on all cells, sealed."""
         statement = self._aggregates(request)
-        rows = self._rows(statement.text)
+        rows = _decoded(self._rows(statement.text), statement.decodes)
         cell, cells = grid(request.keys, rows)
         return tuple(Sealed(part) for part in _measured(request, statement, rows, cell, cells))
 
     def histogram(self, request: Request, ranked: Ranked) -> Histogram:
         """The values that have ranks in each cell, sorted, with their counts, sealed."""
         self.check(request.table)
-        found = self._arrays(listing(request, ranked, self._types, self._dialect))
-        return Sealed(split(request.keys, list(found)))
+        statement, decodes = listing(request, ranked, self._coded())
+        found = _turned(self._arrays(statement), decodes)
+        return Sealed(split(request.keys, found))
 
     def keyed(self, request: Request) -> Keyed:
         """All keys that occur, with the components of all contributions, sealed."""
         statement = self._aggregates(request)
-        rows = self._rows(statement.text)
+        rows = _decoded(self._rows(statement.text), statement.decodes)
         keys = [tuple(row[: len(request.keys)]) for row in rows]
         place = {key: index for index, key in enumerate(dict.fromkeys(keys))}
         cell = np.array([place[key] for key in keys], dtype=np.int64)
@@ -97,20 +109,48 @@ class SqlEngine(ABC):
     def _exact_groups(self, request: Request) -> ExactGroups:
         """The groups that occur and how many rows each has, for the auditor's view; or what rows
         add up to, where the request has a contribution."""
-        *columns, counts = self._arrays(self._aggregates(request).text)
+        statement = self._aggregates(request)
+        *columns, counts = _turned(self._arrays(statement.text), statement.decodes)
         return [column.tolist() for column in columns], counts.astype(np.int64)
 
     def _aggregates(self, request: Request) -> Statement:
         self.check(request.table)
-        return aggregates(request, self._types, self._dialect)
+        return aggregates(request, self._coded())
 
     def check(self, table: Table) -> None:
-        """Refuse a unit that may have one name here and another there: 7 and 7.0 are two texts."""
-        if table.unit is not None and table.unit.lower() in self._varied:
-            raise PolicyError(
-                f"the unit {table.unit!r} has another type in another file",
-                "write it as one type in all files",
-            )
+        """Refuse a unit that may have one name here and another there."""
+        refuse_varied_unit(table, self._varied)
+
+
+def refuse_varied_unit(table: Table, varied: frozenset[str]) -> None:
+    """Refuse a unit whose column is of several types in several files: 7 and 7.0 are two texts."""
+    if table.unit is not None and table.unit.lower() in varied:
+        raise PolicyError(
+            f"the unit {table.unit!r} has another type in another file",
+            "write it as one type in all files",
+        )
+
+
+def _decoded(rows: Sequence[tuple[Any, ...]], decodes: Decodes) -> Sequence[tuple[Any, ...]]:
+    """Rows with the values that their keys' codes stand for."""
+    if not any(decodes):
+        return rows
+    size = len(decodes)
+    return [
+        (*(v if f is None else f(v) for v, f in zip(row[:size], decodes, strict=True)), *row[size:])
+        for row in rows
+    ]
+
+
+def _turned(columns: Sequence[NDArray[Any]], decodes: Decodes) -> list[NDArray[Any]]:
+    """The same of columns, of which those of the keys come first."""
+    found = list(columns)
+    for place, decode in enumerate(decodes):
+        if decode is not None:
+            values = np.empty(len(found[place]), dtype=object)
+            values[:] = [decode(code) for code in found[place].tolist()]
+            found[place] = values
+    return found
 
 
 def _measured(

@@ -1,28 +1,64 @@
-"""Statements: one aggregate query for what a question needs of the data, in one pass over it."""
+"""Statements: one aggregate query for what a question needs of the data, in one pass over it.
+
+They are over coded rows (`coding.py`): those of an edition, or of a source that is coded as it is
+read. Keys that are columns are grouped by their codes and decoded afterwards.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from adomnia.engines.engine import Request
-from adomnia.engines.sql.clean import Cleaned
+from adomnia.engines.sql.coding import Coded, Decode, coding, lost
 from adomnia.engines.sql.components import Aggregate, aggregates_of
 from adomnia.engines.sql.dialect import Dialect
+from adomnia.engines.sql.extent import foreign
 from adomnia.engines.sql.translation import Texts
-from adomnia.engines.sql.units import ChosenGroups, bounded, per_unit
-from adomnia.privacy.contribution import ROWS, DistinctUnits, Ranked, arguments
+from adomnia.engines.sql.units import MARKS, RANK, ChosenGroups, ranked
+from adomnia.privacy.contribution import ROWS, Ranked, arguments
 from adomnia.queries.expression import Column, Expr, columns
-from adomnia.queries.ranges import Text, count_cells
 from adomnia.schema.table import Table
 
-__all__ = ["DATA", "Statement", "aggregates", "listing", "numbering"]
+__all__ = ["DATA", "CodedRows", "Statement", "aggregates", "coded_in_place", "listing", "numbering"]
 
 DATA = "adomnia_data"
 """The name of the private table in the engine."""
 
-MAX_RAW_GROUPS = 100_000
-"""Rows are grouped by their raw columns first when the public domain promises no more groups."""
+Decodes = tuple[Decode | None, ...]
+"""For each key how it is read from its code; None where it is read as it is."""
+
+
+@dataclass(frozen=True)
+class CodedRows:
+    """The coded rows of a table: their columns, and where the needed ones are selected from.
+
+    With a unit every row has its marks beside them (`units.py`).
+    """
+
+    names: tuple[str, ...]
+    dialect: Dialect
+    source: Callable[[Table, Sequence[str]], str]
+
+    def columns(self, table: Table) -> Coded:
+        """The columns as expressions read them."""
+        return Coded(table, self.names, self.dialect)
+
+
+def coded_in_place(types: Mapping[str, str], dialect: Dialect) -> CodedRows:
+    """Rows that are coded as they are read from a source called `DATA`."""
+
+    def source(table: Table, needed: Sequence[str]) -> str:
+        codes, say = list(coding(table, types, dialect, needed)), dialect.quoted
+        rows = DATA
+        if table.unit is not None:
+            rows = ranked(DATA, table, types, needed, dialect)
+            codes += [say(mark) for mark in MARKS]
+        text = f"SELECT {', '.join(codes) or '1 AS ' + say('adomnia one')} FROM {rows}"
+        return f"({text}{dialect.barrier}) AS {say('adomnia coded')}"
+
+    return CodedRows((*types, *(lost(name) for name in types)), dialect, source)
 
 
 @dataclass(frozen=True)
@@ -33,59 +69,52 @@ class Statement:
     text: str
     aggregates: tuple[Aggregate, ...]
     places: tuple[tuple[int, ...], ...]
+    decodes: Decodes
 
 
-def aggregates(request: Request, types: Mapping[str, str], dialect: Dialect) -> Statement:
+def aggregates(request: Request, rows: CodedRows) -> Statement:
     """The statement that measures what a request may add up, in one pass."""
-    cleaned = Cleaned(request.table, types, dialect)
-    texts = Texts(cleaned)
-    parts = [aggregates_of(one, texts, cleaned) for one in request.contributions or (ROWS,)]
+    coded = rows.columns(request.table)
+    texts = Texts(coded)
+    parts = [aggregates_of(one, texts, coded) for one in request.contributions or (ROWS,)]
     needed = tuple(dict.fromkeys(part for one in parts for part in one))
     places = tuple(tuple(needed.index(part) for part in one) for one in parts)
-    short = None
-    if request.where is None and not request.keys:
-        short = per_unit(DATA, request.table, request.contributions, dialect)
-    text = _text(request, needed, cleaned, texts) if short is None else short
-    return Statement(text, needed, places)
+    text = _text(request, needed, rows, texts)
+    return Statement(text, needed, places, _decodes(request.keys, coded))
 
 
-def _text(request: Request, needed: Sequence[Aggregate], cleaned: Cleaned, texts: Texts) -> str:
-    dialect = cleaned.dialect
+def _text(request: Request, needed: Sequence[Aggregate], rows: CodedRows, texts: Texts) -> str:
+    dialect = rows.dialect
     # What has no contribution is a whole table, with noise for all rows that a unit keeps.
     chosen = _choice(request.table, request.groups if request.contributions else ())
-    raw = [] if chosen else _raw(request, needed, cleaned)
     values = [aggregate.text for aggregate in needed]
     where = _where(request.where, texts)
-    keys = [_key(texts.of(key), i, dialect) for i, key in enumerate(request.keys)]
-    rows = texts.around(_rows(cleaned, _read(request), chosen)) + where
+    keys = [_key(texts.key(key), i, dialect) for i, key in enumerate(request.keys)]
+    source = texts.around(_rows(rows, request.table, _read(request))) + where
     if chosen:
-        rows, keys = _chosen(request, chosen, keys, rows, dialect)
-    found = _grouped(raw or keys, values, rows, dialect)
-    if not raw:
-        return found
-    # The raw groups are few: cleaning their keys and adding them up costs nothing.
-    outer = Texts(cleaned)
-    keys = [_key(outer.of(key), i, dialect) for i, key in enumerate(request.keys)]
-    sums = [_added(aggregate, _name("p", i, dialect)) for i, aggregate in enumerate(needed)]
-    groups = f"({found}) AS {dialect.quoted('adomnia groups')}"
-    return _grouped(keys, sums, outer.around(groups), dialect)
+        source, keys = _chosen(request, chosen, keys, source, dialect)
+    return _grouped(keys, values, source, dialect)
 
 
-def listing(request: Request, ranked: Ranked, types: Mapping[str, str], dialect: Dialect) -> str:
+def listing(request: Request, ranked: Ranked, rows: CodedRows) -> tuple[str, Decodes]:
     """The query for keys, the clamped values that are not NULL, and their counts."""
-    cleaned = Cleaned(request.table, types, dialect)
-    texts = Texts(cleaned)
+    coded, dialect = rows.columns(request.table), rows.dialect
+    texts = Texts(coded)
     value = texts.within(ranked.argument, ranked.low, ranked.high)
-    keys = [*(texts.of(key) for key in request.keys), value]
+    keys = [*(texts.key(key) for key in request.keys), value]
     where = _where(request.where, texts)
-    present = f"{where} AND {keys[-1]} IS NOT NULL" if where else f" WHERE {keys[-1]} IS NOT NULL"
+    present = f"{where} AND {value} IS NOT NULL" if where else f" WHERE {value} IS NOT NULL"
     chosen = _choice(request.table, request.groups)
     read = (request.where, *request.keys, ranked.argument)
-    rows = texts.around(_rows(cleaned, read, chosen)) + present
+    source = texts.around(_rows(rows, request.table, read)) + present
     named = [_key(key, i, dialect) for i, key in enumerate(keys)]
     if chosen:
-        rows, named = _chosen(request, chosen, named, rows, dialect)
-    return _grouped(named, ["COUNT(*)"], rows, dialect)
+        source, named = _chosen(request, chosen, named, source, dialect)
+    return _grouped(named, ["COUNT(*)"], source, dialect), _decodes(request.keys, coded)
+
+
+def _decodes(keys: Sequence[Expr], columns: Coded) -> Decodes:
+    return tuple(columns.decode(key) for key in keys)
 
 
 def _name(letter: str, index: int, dialect: Dialect) -> str:
@@ -108,10 +137,8 @@ def _where(where: Expr | None, texts: Texts) -> str:
 
 
 def _read(request: Request) -> list[Expr | None]:
-    """What the question reads of a row; of units that are counted, the unit too."""
+    """What the question reads of a row."""
     found = [expr for one in request.contributions for expr in arguments(one)]
-    if any(isinstance(one, DistinctUnits) for one in request.contributions):
-        found.append(Column(str(request.table.unit), Text(None)))
     return [request.where, *request.keys, *found]
 
 
@@ -120,14 +147,15 @@ def _choice(table: Table, keys: Sequence[Expr]) -> ChosenGroups | None:
     return None if table.unit is None else ChosenGroups.of(table, keys)
 
 
-def _rows(cleaned: Cleaned, read: Sequence[Expr | None], chosen: ChosenGroups | None) -> str:
+def _rows(rows: CodedRows, table: Table, read: Sequence[Expr | None]) -> str:
     """The rows; with a unit, at most `max_rows` of each."""
-    unit = cleaned.table.unit
-    if unit is None:
-        return DATA
     needed = {column.name for expr in read for column in columns(expr)}
-    needed |= {unit, *chosen.needed} if chosen else set()
-    return bounded(DATA, cleaned.table, cleaned.types, needed, cleaned.dialect)
+    source = rows.source(table, [name for name in rows.names if name in needed])
+    if table.unit is None:
+        return source
+    say = rows.dialect.quoted
+    kept = f"SELECT * FROM {source} WHERE {say(RANK)} <= {table.max_rows}"
+    return f"({kept}) AS {say('adomnia kept')}"
 
 
 def _chosen(
@@ -136,46 +164,21 @@ def _chosen(
     """Of these rows those that a unit may have in its groups, and the keys as their columns."""
     named = [_name("k", i, dialect) for i in range(len(keys))]
     keyed = f"(SELECT *, {', '.join(keys)} FROM {rows}) AS {dialect.quoted('adomnia keyed')}"
-    unit, groups = str(request.table.unit), named[: len(request.groups)]
-    return chosen.rows(keyed, unit, groups, dialect), named
-
-
-def _added(aggregate: Aggregate, name: str) -> str:
-    """The sum over raw groups; a count of rows fits 64 bits, however many groups it is in."""
-    return f"CAST(SUM({name}) AS BIGINT)" if aggregate.kind == "count" else f"SUM({name})"
-
-
-def _raw(request: Request, needed: Sequence[Aggregate], cleaned: Cleaned) -> list[str]:
-    """The raw columns to group by first, where that is no more work than the question itself."""
-    if any(aggregate.kind == "distinct" for aggregate in needed):
-        return []
-    used = {column.name: column for key in request.keys for column in columns(key)}
-    plain = ("integer", "text", "boolean", "date")
-    if any(cleaned.dialect.family(cleaned.types[name]) not in plain for name in used):
-        return []
-    groups = 1
-    for column in used.values():
-        groups *= count_cells(column.range) or MAX_RAW_GROUPS
-    # A raw key keeps its name: the groups are cleaned by it.
-    names = [cleaned.dialect.quoted(name) for name in used]
-    return names if groups <= MAX_RAW_GROUPS else []
+    return chosen.rows(keyed, named[: len(request.groups)], dialect), named
 
 
 def numbering(
-    request: Request,
-    axes: Sequence[Sequence[object]],
-    cubes: Sequence[Sequence[int]],
-    types: Mapping[str, str],
-    dialect: Dialect,
-) -> str:
+    request: Request, axes: Sequence[Sequence[object]], cubes: Sequence[Sequence[int]],
+    rows: CodedRows,
+) -> str:  # fmt: skip
     """The query for the number of each row's cell in several cubes of the keys.
 
     A cube lists keys by their place; an axis lists the values of a key. A row that has another
     value of any key is in no cube: it has the number past the last cell.
     """
-    cleaned = Cleaned(request.table, types, dialect)
-    texts = Texts(cleaned)
-    places = [_place(texts.of(key), axis, key, dialect)
+    coded, dialect = rows.columns(request.table), rows.dialect
+    texts = Texts(coded)
+    places = [_place(texts.key(key), _codes(key, axis, coded), dialect)
               for key, axis in zip(request.keys, axes, strict=True)]  # fmt: skip
     listed, whole = [], " AND ".join(f"{place} IS NOT NULL" for place in places)
     for i, cube in enumerate(cubes):
@@ -187,11 +190,21 @@ def numbering(
             number = f"CASE WHEN {whole} THEN {number} END"
         listed.append(f"COALESCE({number}, {cells}) AS {_name('n', i, dialect)}")
     where = _where(request.where, texts)
-    rows = texts.around(_rows(cleaned, _read(request), _choice(request.table, ())))
-    return f"SELECT {', '.join(listed)} FROM {rows}{where}"
+    source = texts.around(_rows(rows, request.table, _read(request)))
+    return f"SELECT {', '.join(listed)} FROM {source}{where}"
 
 
-def _place(text: str, axis: Sequence[object], key: Expr, dialect: Dialect) -> str:
+def _codes(key: Expr, axis: Sequence[object], columns: Coded) -> list[Any]:
+    """The values of an axis as the key's text has them."""
+    if not isinstance(key, Column) or columns.decode(key) is None:
+        return list(axis)
+    codes = [None if value is None else columns.encoded(key.name, value) for value in axis]
+    if any((code is None) != (value is None) for code, value in zip(codes, axis, strict=True)):
+        raise foreign("a value on the side of a table is none of its column")
+    return codes
+
+
+def _place(text: str, axis: Sequence[Any], dialect: Dialect) -> str:
     """The place of a value on its axis, as a number; NULL where it is not on it."""
     values = [value for value in axis if value is not None]
     first = values[0] if values else None

@@ -1,4 +1,4 @@
-"""How numbers, days and truth values are written in text: one rule for all engines (`clean.md`)."""
+"""How numbers, days and truth values are written in text, by one rule (`coding.md`)."""
 
 from __future__ import annotations
 

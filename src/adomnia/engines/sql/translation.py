@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Protocol
 
-from adomnia.engines.sql.clean import clamped
+from adomnia.engines.sql.coding import MAX_CASE, clamped
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.extent import (
     Extent,
@@ -26,15 +26,15 @@ from adomnia.engines.sql.extent import (
 )
 from adomnia.queries.expression import Call, Column, Constant, Expr
 from adomnia.queries.operations import LIMIT, OPERATIONS
-from adomnia.queries.ranges import Number, Text
+from adomnia.queries.ranges import UNLISTED, Day, Number, Text
 
 __all__ = ["Columns", "Texts"]
 
+SHORT = 80
+"""A text of no more signs may be repeated."""
+
 LONG = 500
 """A text of more signs than this is computed once and named."""
-
-MAX_CASE = 40
-"""A longer table of values is looked up by a join, not tried one by one."""
 
 
 class Columns(Protocol):
@@ -46,23 +46,27 @@ class Columns(Protocol):
         ...
 
     def value(self, name: str) -> str:
-        """The SQL of a column's cleaned value."""
+        """The SQL of what a column's code stands for."""
         ...
 
     def extent(self, name: str) -> Extent:
-        """Between which bounds a column's cleaned value lies."""
+        """Between which bounds that lies."""
         ...
 
     def kind(self, name: str) -> Kind:
-        """Of which kind a column's cleaned value is."""
+        """Of which kind it is."""
+        ...
+
+    def code(self, name: str) -> str:
+        """The SQL of the code itself."""
+        ...
+
+    def encoded(self, name: str, value: Any) -> int | None:
+        """The code of a value, where it has one."""
         ...
 
     def compared(self, call: Call) -> str | None:
-        """A cheaper text of a comparison that is the same for every row, where there is one."""
-        ...
-
-    def selected(self, call: Call) -> str | None:
-        """A cheaper text that is true for the same rows, where there is one."""
+        """A comparison by codes that is the same for every row, where there is one."""
         ...
 
 
@@ -79,6 +83,11 @@ class Texts:
     def of(self, expr: Expr) -> str:
         """The SQL of an expression."""
         return self._found(expr)[1]
+
+    def key(self, expr: Expr) -> str:
+        """The SQL by which rows are grouped: a column goes by its code (`Coded.decode`)."""
+        self._kind(expr)
+        return self._columns.code(expr.name) if isinstance(expr, Column) else self.of(expr)
 
     def extent(self, expr: Expr) -> Extent:
         """Between which bounds the SQL of an expression lies."""
@@ -101,8 +110,7 @@ class Texts:
             raise foreign("a condition is needed here")
         if isinstance(expr, Call) and expr.op == "and":
             return "(" + " AND ".join(self.where(arg) for arg in expr.args) + ")"
-        chosen = self._columns.selected(expr) if isinstance(expr, Call) else None
-        return self.of(expr) if chosen is None else chosen
+        return self.of(expr)
 
     def around(self, source: str) -> str:
         """The source with the named texts as further columns, each over those before it."""
@@ -141,7 +149,8 @@ class Texts:
             if extent is not None and isinstance(extent[0], int) and not fits(extent, 2**63 - 1):
                 raise foreign("a number is too large")
             return self._dialect.typed(expr.value, expr.range), extent
-        cheap = self._columns.compared(expr)
+        listed = _listed_like(expr)
+        cheap = self._columns.compared(expr if listed is None else listed)
         return (cheap, None) if cheap is not None else self._called(expr)
 
     def _called(self, call: Call) -> tuple[str, Extent]:
@@ -153,6 +162,10 @@ class Texts:
             sizes = _SIZES[call.op](call)
             pairs = [self._small(*pair) for pair in zip(args, extents, sizes, strict=False)]
             args, extents = [text for text, _ in pairs], [extent for _, extent in pairs]
+        if call.op in ("inside", "nearest"):
+            args = [self.once(text) if len(text) > SHORT else text for text in args]
+        if call.op == "map":
+            call, args = self._by_code(call, args)
         extent, make = extent_of(call, extents), _TEMPLATES[call.op]
         if call.op not in _GROWING or fits(extent):
             return make(call, args, self._dialect), extent
@@ -160,6 +173,18 @@ class Texts:
         text = clamped(self.once(make(call, wide, self._dialect)), str(-LIMIT), str(LIMIT))
         assert extent is not None
         return f"CAST({text} AS BIGINT)", (max(extent[0], -LIMIT), min(extent[1], LIMIT))
+
+    def _by_code(self, call: Call, args: list[str]) -> tuple[Call, list[str]]:
+        """A table of a column's values as one of its codes; what has none is no value of it."""
+        column, (pairs, spread) = call.args[0], call.params
+        if not isinstance(column, Column) or not pairs or of_value(pairs[0][0]) != "text":
+            return call, args
+        codes = [(self._columns.encoded(column.name, key), value) for key, value in pairs]
+        if all(code is None for code, _ in codes):
+            return call, args
+        kept = tuple((code, value) for code, value in codes if code is not None)
+        number = Column(column.name, Number(0, 0))
+        return Call("map", (number,), call.range, (kept, spread)), [self._columns.code(column.name)]
 
     def _small(self, text: str, extent: Extent, most: int) -> tuple[str, Extent]:
         """An argument between two numbers of one size."""
@@ -227,14 +252,23 @@ def _map(call: Call, args: list[str], say: Dialect) -> str:
     return f"(CASE {args[0]} {whens} END)"
 
 
+def _listed_like(call: Call) -> Call | None:
+    """A pattern for listed values as a list of them: the values are tried here, so that the engine
+    and the reference cannot disagree."""
+    if call.op != "like" or not isinstance(spread := call.args[0].range, Text):
+        return None
+    if spread.values is None:
+        return None
+    matches = OPERATIONS["like"].compute
+    listed = tuple(value for value in spread.values if matches(value, *call.params))
+    return Call("in", call.args, call.range, listed)
+
+
 def _like(call: Call, args: list[str], say: Dialect) -> str:
-    # Listed values are tried here, so that the engine and the reference cannot disagree.
     pattern, ignore_case = call.params
-    spread = call.args[0].range
-    if isinstance(spread, Text) and spread.values is not None:
-        matches = OPERATIONS["like"].compute
-        listed = tuple(v for v in spread.values if matches(v, pattern, ignore_case))
-        return _among(args[0], listed, say)
+    listed = _listed_like(call)
+    if listed is not None:
+        return _among(args[0], listed.params, say)
     # A backslash at the end would be an error in some engines; in ours it stands for nothing.
     stripped = pattern[:-1] if (len(pattern) - len(pattern.rstrip("\\"))) % 2 else pattern
     return say.like(args[0], stripped, ignore_case)
@@ -287,6 +321,19 @@ def _real(call: Call, args: list[str], say: Dialect) -> str:
     return f"(CASE WHEN {args[0]} {known} THEN {bounded} END)"
 
 
+def _bounds(call: Call, say: Dialect) -> tuple[str, str]:
+    spread = call.params[0]
+    return say.typed(spread.low, spread), say.typed(spread.high, spread)
+
+
+def _inside(call: Call, args: list[str], say: Dialect) -> str:
+    """A value of its domain, NULL where it stands for what lies outside."""
+    if not isinstance(call.params[0], Number | Day):
+        return f"NULLIF({args[0]}, {say.typed(UNLISTED, Text(None))})"
+    low, high = _bounds(call, say)
+    return f"(CASE WHEN {args[0]} BETWEEN {low} AND {high} THEN {args[0]} END)"
+
+
 def _float(number: Fraction, say: Dialect) -> str:
     return f"CAST({float(number)!r} AS {say.double})"
 
@@ -322,4 +369,6 @@ _TEMPLATES: Mapping[str, Template] = {
     "extract": lambda call, args, say: say.extract(call.params[0], args[0]),
     "trunc": lambda call, args, say: say.truncated(call.params[0], args[0]),
     "days": lambda call, args, say: say.days(args[0], args[1]),
+    "inside": _inside,
+    "nearest": lambda call, args, say: clamped(args[0], *_bounds(call, say)),
 }

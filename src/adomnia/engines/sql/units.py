@@ -1,17 +1,18 @@
-"""Contribution bounding: which rows of each unit are used (`contribution.md`).
+"""Units: which rows of a person are used.
 
-First at most `max_rows` rows of each unit: they are ordered by a hash of all columns of the table,
-and the first are kept, the same ones in every question. Where the policy says of some attributes
-that they are not sensitive, rows are ordered by these before all others, so that the rows that are
-kept look the same in public columns whatever the secret ones say. So the choice is the same
-whatever the order of the rows, the files they lie in or the number of threads; rows with the same
-hash are the same row (but for a chance of 2^-64), and it does not matter which of them is kept.
-Rows without a unit are nobody's, and are left out.
+A unit's rows have ranks from 1 on: they are ordered by a hash of all columns of the source. Where
+the policy says of some attributes that they are not sensitive, rows are ordered by these before all
+others, so that the rows that are kept look the same in public columns whatever the secret ones say.
+So a rank is the same whatever the order of the rows, the files they lie in or the number of
+threads, and rests on the unit's own rows alone; rows with the same hash are the same row (but for a
+chance of 2^-64), and it does not matter which of them is kept. In an edition ranks are worked out
+when it is written. Rows without a unit are nobody's, and are left out.
 
-Then, of those that WHERE lets through, the rows in at most `max_groups` groups of the question:
-a unit's groups are ordered by a hash of the keys and of the unit's first row. (Not of the unit
-itself: values that are equal may be written in two ways, such as 1.0 and 1.00.) And of these at
-most `max_rows_per_group` in each group, in the order of the rows.
+At most `max_rows` rows of each unit are used, the first ones, the same in every question. Then, of
+those that WHERE lets through, the rows in at most `max_groups` groups of the question: a unit's
+groups are ordered by a hash of the keys and of the unit's first row. (Not of the unit itself:
+values that are equal may be written in two ways, such as 1.0 and 1.00.) And of these at most
+`max_rows_per_group` in each group, in the order of their ranks.
 
 Each engine has a hash of its own, so two engines may keep different rows of a unit that has too
 many: one hash for all (MD5 of a text) made these questions three times slower in DuckDB.
@@ -23,46 +24,36 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from adomnia.engines.sql.dialect import Dialect
-from adomnia.privacy.contribution import ROWS, Contribution, DistinctUnits
 from adomnia.queries.expression import Expr
 from adomnia.queries.grouping import public_cells
-from adomnia.queries.unit_counts import TRUE
 from adomnia.schema.table import Table
 
-__all__ = ["ChosenGroups", "bounded", "per_unit"]
+__all__ = ["FIRST", "MARKS", "RANK", "UNIT", "ChosenGroups", "ranked"]
 
-ORDER, FIRST = "adomnia order", "adomnia first"
-"""The columns by which a unit's rows are ordered, and with the first of them in each."""
+UNIT, RANK, FIRST = MARKS = ("adomnia unit", "adomnia rank", "adomnia first")
+"""Whose row it is, which of theirs, and a hash of their first row."""
 
 
-def bounded(
+def ranked(
     source: str, table: Table, types: Mapping[str, str], needed: Iterable[str], dialect: Dialect
 ) -> str:
-    """The kept rows, as a subquery with the needed columns alone.
-
-    Where groups are chosen next, `needed` names `ChosenGroups.needed` too.
-    """
+    """The rows that somebody owns with the needed columns of the source, and their marks."""
     assert table.unit is not None
     say = dialect.quoted
-    unit, order, place = say(table.unit), say(ORDER), say("adomnia place")
-    wished = {*needed}
-    columns = [say(name) for name in types if name in wished]
-    wanted = ", ".join(dict.fromkeys([unit, *columns]))
+    unit, order = say(table.unit), say("adomnia order")
+    columns = [say(name) for name in types if name in {*needed}]
     source, first = _public_first(source, table, types, dialect)
     turns = f"OVER (PARTITION BY {unit} ORDER BY {', '.join([*first, order])})"
-    marks = [f"ROW_NUMBER() {turns} AS {place}", order]
-    if FIRST in wished:
-        marks.append(f"FIRST_VALUE({order}) {turns} AS {say(FIRST)}")
-    carried = [*columns, *(say(name) for name in (ORDER, FIRST) if name in wished)]
     hashed = (
         f"SELECT {', '.join(dict.fromkeys([unit, *columns, *first]))}, "
         f"{_order([say(name) for name in types], dialect)} AS {order} "
         f"FROM {source} WHERE {unit} IS NOT NULL"
     )
-    ranked = f"SELECT {wanted}, {', '.join(marks)} FROM ({hashed}) AS {say('adomnia hashed')}"
+    marks = (f"{unit} AS {say(UNIT)}", f"ROW_NUMBER() {turns} AS {say(RANK)}",
+             f"FIRST_VALUE({order}) {turns} AS {say(FIRST)}")  # fmt: skip
+    listed = ", ".join([*columns, *marks])
     return (
-        f"(SELECT {', '.join(carried) or 'TRUE'} FROM ({ranked}) AS {say('adomnia ranked')} "
-        f"WHERE {place} <= {table.max_rows}) AS {say('adomnia kept')}"
+        f"(SELECT {listed} FROM ({hashed}) AS {say('adomnia hashed')}) AS {say('adomnia ranked')}"
     )
 
 
@@ -131,20 +122,14 @@ class ChosenGroups:
     def __bool__(self) -> bool:
         return self.groups is not None or self.each is not None
 
-    @property
-    def needed(self) -> set[str]:
-        """What `bounded` must carry beside the unit and the columns that are asked for."""
-        pairs = ((FIRST, self.groups), (ORDER, self.each))
-        return {name for name, bound in pairs if bound is not None}
-
-    def rows(self, rows: str, unit: str, keys: Sequence[str], dialect: Dialect) -> str:
+    def rows(self, rows: str, keys: Sequence[str], dialect: Dialect) -> str:
         """Of these rows the chosen ones, as a subquery; the keys are columns of it.
 
         Groups are ordered by a hash, and then by their keys: no two share a rank, even if they
         share a hash. Rows follow their group in the same order, so that one sort does for all.
         """
         say = dialect.quoted
-        who, mixed, group, turn = map(say, (unit, "adomnia mix", "adomnia group", "adomnia turn"))
+        who, mixed, group, turn = map(say, (UNIT, "adomnia mix", "adomnia group", "adomnia turn"))
         by, marks = ", ".join(keys), {}
         if self.groups is not None:
             by = f"{mixed}, {by}"
@@ -154,32 +139,10 @@ class ChosenGroups:
             marks[f"{rank} AS {group}"] = f"{group} <= {self.groups}"
         if self.each is not None:
             before = f"RANK() OVER (PARTITION BY {who} ORDER BY {by})"
-            within = f"ROW_NUMBER() OVER (PARTITION BY {who} ORDER BY {by}, {say(ORDER)})"
+            within = f"ROW_NUMBER() OVER (PARTITION BY {who} ORDER BY {by}, {say(RANK)})"
             marks[f"{within} - {before} AS {turn}"] = f"{turn} < {self.each}"
         ranked = f"SELECT *, {', '.join(marks)} FROM {rows}"
         return (
             f"(SELECT * FROM ({ranked}) AS {say('adomnia turns')} "
             f"WHERE {' AND '.join(marks.values())}) AS {say('adomnia chosen')}"
         )
-
-
-def per_unit(
-    source: str, table: Table, contributions: Sequence[Contribution], dialect: Dialect
-) -> str | None:
-    """How many rows are kept, or how many units there are, from the units' sizes alone.
-
-    A unit of c rows keeps min(c, max_rows) of them, whichever they are, and at least one. None
-    where more is asked.
-    """
-    if table.unit is None or not contributions:
-        return None
-    rows, unit = dialect.quoted("adomnia rows"), dialect.quoted(table.unit)
-    parts = {
-        ROWS: f"CAST(COALESCE(SUM(LEAST({rows}, {table.max_rows})), 0) AS BIGINT)",
-        DistinctUnits(TRUE): "COUNT(*)",
-    }
-    if not {*contributions} <= {*parts}:
-        return None
-    sizes = f"SELECT COUNT(*) AS {rows} FROM {source} WHERE {unit} IS NOT NULL GROUP BY {unit}"
-    listed = ", ".join(parts[part] for part in dict.fromkeys(contributions))
-    return f"SELECT {listed} FROM ({sizes}) AS {dialect.quoted('adomnia sizes')}"

@@ -9,9 +9,9 @@ from fractions import Fraction
 from sqlglot import exp
 
 from adomnia.limits import MAX_MODE_VALUES
-from adomnia.queries.expression import Column, Constant, Expr
+from adomnia.queries.expression import Call, Column, Constant, Expr
 from adomnia.queries.measurement import number
-from adomnia.queries.operations import LIMIT, call
+from adomnia.queries.operations import LIMIT, call, inside, nearest
 from adomnia.queries.question import Statistic
 from adomnia.queries.ranges import Number, Text, count_cells
 from adomnia.queries.sql.binder import Binder
@@ -103,7 +103,7 @@ def _mode(binder: Binder, node: exp.Expression, test: Expr | None) -> Expr:
     twice = isinstance(node, exp.WithinGroup) and node.this.this is not None
     if inner is None or twice or isinstance(inner, exp.Distinct):
         raise binder.refuse(node, "MODE takes one expression", "for example MODE(region)")
-    bound = binder.row(inner)
+    bound = binder.value(inner)
     if isinstance(bound, Constant):
         raise binder.refuse(inner, "a constant cannot be aggregated", "use COUNT(*)")
     values = count_cells(bound.range)
@@ -117,7 +117,11 @@ def _mode(binder: Binder, node: exp.Expression, test: Expr | None) -> Expr:
 
 
 def _argument(binder: Binder, node: exp.Expression, test: Expr | None) -> Expr:
-    bound = binder.number(node)
+    """What is added up or ordered: a value outside of its column's domain counts as the nearest
+    end of it. A column by itself is clamped in the aggregate (`components.py`)."""
+    bound = nearest(binder.number(node))
+    if isinstance(bound, Call) and bound.op == "nearest" and test is None:
+        bound = bound.args[0]
     if isinstance(bound, Constant) and test is None:
         raise binder.refuse(node, "a constant cannot be aggregated", "use COUNT(*)")
     if test is None:
@@ -155,6 +159,7 @@ def _distinct(binder: Binder, table: Table, node: exp.Distinct, test: Expr | Non
         raise binder.refuse(node, "a constant cannot be counted distinctly")
     if isinstance(bound, Column) and bound.name == table.unit:
         bound = Column(bound.name, Text(None))
+    bound = inside(bound)
     if test is not None:
         bound = call("case", test, bound, _nothing(bound))
     return Statistic("distinct", bound)

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Constant, Expr
-from adomnia.queries.operations import LIMIT, call, constant
+from adomnia.queries.operations import LIMIT, call, constant, inside
 from adomnia.queries.ranges import Day, Number, Range, Text, Truth
 from adomnia.queries.sql.parse import refuse
 
@@ -71,7 +71,7 @@ class Binder:
 
     def number(self, node: exp.Expression) -> Expr:
         """The bound expression, which must be a number; a truth value counts as 0 or 1."""
-        bound = self.row(node)
+        bound = self.value(node)
         if isinstance(bound.range, Truth):
             return call(
                 "case", bound, constant(1), call("is_null", bound), null(Number(0, 1)), constant(0)
@@ -81,6 +81,10 @@ class Binder:
         if not isinstance(bound.range, Number) and not is_null(bound):
             raise self.refuse(node, "a number is needed here", "this is " + describe(bound.range))
         return bound if isinstance(bound.range, Number) else null(Number(0, 0))
+
+    def value(self, node: exp.Expression) -> Expr:
+        """The bound expression, to compute with: NULL where a column holds what lies outside."""
+        return inside(self.row(node))
 
     def truth(self, node: exp.Expression) -> Expr:
         """The bound expression, which must be a condition."""

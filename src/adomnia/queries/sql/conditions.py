@@ -2,44 +2,96 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from sqlglot import exp
 
 from adomnia.queries.expression import Call, Column, Constant, Expr
-from adomnia.queries.operations import call
-from adomnia.queries.ranges import Day, Number, Text, Truth
+from adomnia.queries.operations import call, constant, inside
+from adomnia.queries.ranges import Day, Number, Range, Text, Truth
 from adomnia.queries.sql.binder import Binder, Handler, as_day, as_truth, describe, is_null, null
 from adomnia.queries.sql.numbers import align
 
 __all__ = ["CONDITIONS"]
 
 
-def _pair(binder: Binder, node: exp.Expression, other: exp.Expression) -> tuple[Expr, Expr] | None:
-    """Two expressions brought to one type; None where one is NULL."""
+def _test(op: str, binder: Binder, node: exp.Expression, other: exp.Expression) -> Expr:
+    """A comparison, in which the two sides are brought to one type; NULL where one is NULL."""
     left, right = binder.row(node), binder.row(other)
     if is_null(left) or is_null(right):
-        return None
+        return Constant(None, Truth())
     kinds = (type(left.range), type(right.range))
     if Day in kinds:
         left, right = as_day(binder, node, left), as_day(binder, other, right)
     elif Number in kinds:
-        left, right = align(binder.number(node), binder.number(other))
+        left, right = _number(binder, node, left), _number(binder, other, right)
     elif Truth in kinds and Text in kinds:
         left, right = as_truth(left), as_truth(right)
     if type(left.range) is not type(right.range):
         message = f"{describe(left.range)} cannot be compared with {describe(right.range)}"
         raise binder.refuse(other, message)
-    return left, right
+    return _compared(op, left, right)
+
+
+def _number(binder: Binder, node: exp.Expression, bound: Expr) -> Expr:
+    return bound if isinstance(bound.range, Number) else binder.number(node)
+
+
+_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+
+
+def _compared(op: str, left: Expr, right: Expr) -> Expr:
+    """Two values of one type; a column beside a constant is compared with what lies outside."""
+    if isinstance(left, Constant) and isinstance(right, Column):
+        op, left, right = _MIRRORED.get(op, op), right, left
+    if isinstance(left, Column) and left.range.ragged and isinstance(right, Constant):
+        if isinstance(left.range, Number | Day):
+            return _against(op, left, right)
+        return call(op, left, right)
+    left, right = inside(left), inside(right)
+    return call(op, *(align(left, right) if isinstance(left.range, Number) else (left, right)))
+
+
+def _against(op: str, column: Column, other: Constant) -> Expr:
+    """A column of numbers or days beside a constant, by its place among the declared values.
+
+    What lies outside is below or above all of these. Past their end no two values are told apart:
+    where they end at 120, `x <= 500` is not met by what may lie above 500.
+    """
+    spread, (place, exact) = column.range, _place(column.range, other)
+    assert isinstance(spread, Number | Day)
+    if op in ("eq", "ne"):
+        if exact and spread.low <= place <= spread.high:
+            return call(op, column, _at(place, spread))
+        pair = inside(column), other
+        return call(op, *(align(*pair) if isinstance(spread, Number) else pair))
+    below = op in ("lt", "le")
+    if not exact:  # between two values: at most the lower one, or above it
+        op = "le" if below else "gt"
+    if below and place > spread.high:
+        op, place = "le", spread.high
+    if not below and place < spread.low:
+        op, place = "ge", spread.low
+    return call(op, column, _at(place, spread))
+
+
+def _place(spread: Range, other: Constant) -> tuple[Any, bool]:
+    """The last value at or before a constant, and whether it is the constant itself."""
+    if not (isinstance(spread, Number) and isinstance(other.range, Number)):
+        return other.value, True
+    index = other.value * other.range.step / spread.step
+    return math.floor(index), index.denominator == 1
+
+
+def _at(place: Any, spread: Range) -> Constant:
+    return constant(place, spread.step) if isinstance(spread, Number) else constant(place)
 
 
 def _compare(op: str) -> Callable[[Binder, exp.Binary], Expr]:
-    def handle(binder: Binder, node: exp.Binary) -> Expr:
-        pair = _pair(binder, node.this, node.expression)
-        return Constant(None, Truth()) if pair is None else call(op, *pair)
-
-    return handle
+    return lambda binder, node: _test(op, binder, node.this, node.expression)
 
 
 def _between(binder: Binder, node: exp.Between) -> Expr:
@@ -80,16 +132,24 @@ def _in(binder: Binder, node: exp.In) -> Expr:
         raise binder.refuse(
             node, "IN takes a list of constants", "a subquery is allowed in FROM only"
         )
-    pairs = [_pair(binder, node.this, item) for item in node.expressions]
-    present = [pair for pair in pairs if pair is not None]
-    tests = [call("eq", *pair) for pair in present]
-    simple = {pair[0] for pair in present}
-    if len(simple) == 1 and all(isinstance(pair[1], Constant) for pair in present):
-        values = tuple(dict.fromkeys(pair[1].value for pair in present))  # type: ignore[union-attr]
-        tests = [call("in", simple.pop(), params=values)]
-    if len(present) < len(pairs) or not tests:
-        tests.append(Constant(None, Truth()))
+    tests = [_test("eq", binder, node.this, item) for item in node.expressions]
+    values: dict[Expr, dict[Any, None]] = {}
+    for test in tests:
+        if isinstance(test, Call) and _is_value(test):
+            values.setdefault(test.args[0], {})[_value(test)] = None
+    listed = [call("in", left, params=tuple(found)) for left, found in values.items()]
+    rest = [test for test in tests if not (isinstance(test, Call) and _is_value(test))]
+    tests = [*listed, *dict.fromkeys(rest)] or [Constant(None, Truth())]
     return call("or", *tests) if len(tests) > 1 else tests[0]
+
+
+def _is_value(test: Call) -> bool:
+    return test.op == "eq" and isinstance(test.args[1], Constant)
+
+
+def _value(test: Call) -> Any:
+    assert isinstance(test.args[1], Constant)
+    return test.args[1].value
 
 
 def _like(ignore_case: bool) -> Callable[[Binder, exp.Binary], Expr]:
@@ -106,6 +166,7 @@ def _like(ignore_case: bool) -> Callable[[Binder, exp.Binary], Expr]:
 
 def _unify(binder: Binder, nodes: list[exp.Expression], bound: list[Expr]) -> list[Expr]:
     """Branches of a CASE brought to one type; NULL takes the type of the others."""
+    bound = [inside(expr) for expr in bound]
     known = [expr for expr in bound if not is_null(expr)]
     if not known:
         return [null(Truth()) for _ in bound]

@@ -77,6 +77,7 @@ def _compared(expr: Expr | None) -> Iterator[tuple[Column, Any]]:
     left, right = expr.args if len(expr.args) == 2 else (expr.args[0], expr.args[-1])
     if isinstance(left, Constant):
         left, right = right, left
+    left = _unscaled(left)
     if isinstance(left, Column) and getattr(left.range, "values", None) is not None:
         values = expr.params if expr.op == "in" else ()
         if expr.op in ("eq", "ne") and isinstance(right, Constant):
@@ -100,7 +101,8 @@ def _comparison(binder: Binder, node: exp.Expression) -> Refusal | None:
     if isinstance(first, Constant):
         op = _MIRRORED.get(bound.op, bound.op)
         return _never(node.this, second, op, first)
-    return _never(node.expression, first, bound.op, second)
+    at = node.this if isinstance(left, Constant) else node.expression  # it may be mirrored
+    return _never(at, first, bound.op, second)
 
 
 def _between(binder: Binder, node: exp.Between) -> Refusal | None:
@@ -176,10 +178,10 @@ def _never(node: exp.Expression, expr: Expr, op: str, other: Constant | Expr) ->
     if not isinstance(other, Constant) or not columns(expr):
         return None
     inner, value = _unscaled(expr), show(other.range, other.value)
-    if op == "eq" and getattr(inner.range, "values", None) is not None and inner is expr:
+    if op == "eq" and getattr(inner.range, "values", None) is not None and not _is_scaled(expr):
         return _no_value(node, expr, (other.value,))
     message = f"{_name(inner)} is never {_WORDS[op]}{_quoted(value)}"
-    between = op == "eq" and inner is not expr
+    between = op == "eq" and _is_scaled(expr)
     return Refusal(message, _bounds(_name(inner), inner, between), place(node))
 
 
@@ -206,7 +208,14 @@ def _tested(bound: Expr) -> tuple[Expr, tuple[Any, ...]]:
 
 
 def _unscaled(expr: Expr) -> Expr:
-    return expr.args[0] if isinstance(expr, Call) and expr.op == "scale" else expr
+    """The column that a comparison is about, as it was written."""
+    while isinstance(expr, Call) and expr.op in ("scale", "inside"):
+        expr = expr.args[0]
+    return expr
+
+
+def _is_scaled(expr: Expr) -> bool:
+    return isinstance(expr, Call) and expr.op == "scale"
 
 
 def _name(expr: Expr) -> str:
@@ -233,8 +242,8 @@ def _bounds(name: str, expr: Expr, lattice: bool = False) -> str:
     ends = f"{name} lies between {_bound(spread, spread.low)} and {_bound(spread, spread.high)}"
     if isinstance(spread, Number) and (spread.step != 1 or lattice):
         ends += f", in steps of {_bound(spread, 1)}"
-    clamped = "; a value outside counts as the nearest of these"
-    return ends + clamped if isinstance(expr, Column) else ends
+    beyond = "; values outside of these are not told apart"
+    return ends + beyond if isinstance(expr, Column) else ends
 
 
 def _bound(spread: Range, value: Any) -> str:

@@ -65,7 +65,7 @@ def _times(number: Expr, factor: Constant) -> Expr:
 
 
 def _subtract(binder: Binder, node: exp.Sub) -> Expr:
-    left, right = binder.row(node.this), binder.row(node.expression)
+    left, right = binder.value(node.this), binder.value(node.expression)
     if isinstance(left.range, Day) or isinstance(right.range, Day):
         days = (as_day(binder, node.this, left), as_day(binder, node.expression, right))
         if not all(isinstance(day.range, Day) for day in days):

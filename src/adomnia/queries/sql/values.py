@@ -68,7 +68,7 @@ def _covers(table: Mapping[Any, Any], spread: Range) -> bool:
 
 
 def _extract(binder: Binder, node: exp.Extract) -> Expr:
-    part, bound = node.this.name.lower(), binder.row(node.expression)
+    part, bound = node.this.name.lower(), binder.value(node.expression)
     part = {"dayofweek": "dow", "dayofyear": "doy"}.get(part, part)
     if not isinstance(bound.range, Day):
         raise binder.refuse(node.expression, "EXTRACT takes a date")
@@ -84,7 +84,7 @@ def _part(part: str) -> Callable[[Binder, exp.Expression], Expr]:
 
 
 def _trunc(binder: Binder, node: exp.Expression) -> Expr:
-    unit, bound = node.args["unit"].name.lower(), binder.row(node.this)
+    unit, bound = node.args["unit"].name.lower(), binder.value(node.this)
     if not isinstance(bound.range, Day):
         raise binder.refuse(node, "DATE_TRUNC takes a date")
     if unit not in UNITS:

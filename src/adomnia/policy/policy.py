@@ -163,7 +163,7 @@ def read_policy(file: str | Path) -> Policy:
         memory=data.memory,
         editions=data.editions,
         keep=data.keep,
-        in_place=("://" in source) if data.in_place is None else data.in_place,
+        in_place=data.in_place,
     )
 
 

@@ -50,7 +50,7 @@ class DataSection(Section, frozen=True):
     version: Text | None = None
     editions: Text | None = None
     keep: Whole = 2
-    in_place: bool | None = None
+    in_place: bool = False
 
 
 class Losses(Section, frozen=True):

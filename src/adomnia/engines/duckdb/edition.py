@@ -8,10 +8,8 @@ a unit has depends on other rows, so nothing is ordered or chosen by it (`editio
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +18,8 @@ import duckdb
 
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.reader import DuckDBReader, connected
-from adomnia.engines.duckdb.source_rows import SourceRows, Tell, check_space, source_rows
+from adomnia.engines.duckdb.source_rows import SourceRows, check_space, source_rows
+from adomnia.engines.edition_store import EditionFacts, Means, check_same_table, is_open
 from adomnia.engines.engine import quietly
 from adomnia.engines.interrupts import interruptible
 from adomnia.engines.source_files import Source, find, state, unreadable
@@ -30,46 +29,11 @@ from adomnia.engines.sql.sql_engine import refuse_varied_unit
 from adomnia.engines.sql.statement import DATA, CodedRows
 from adomnia.engines.sql.units import FIRST, MARKS, RANK, UNIT, ranked
 from adomnia.errors import MachineryError
-from adomnia.schema.domain import Open
 from adomnia.schema.table import Table
 
-__all__ = ["DuckDBEdition", "EditionFile", "Means", "write_edition"]
+__all__ = ["DuckDBEdition", "write_edition"]
 
 ROWS = "adomnia_rows"
-
-
-@dataclass(frozen=True)
-class EditionFile:
-    """What is known of an edition beside its rows: the columns of its source, those that are kept
-    as words, whether the number of rows rests on no value, and a digest of the rows.
-
-    The digest is for the curator's eyes, and goes nowhere without a key (`editions.py`).
-    """
-
-    types: Mapping[str, str]
-    words: Sequence[str]
-    rows_stay: bool
-    rows: int
-    digest: str
-
-    def to_json(self) -> str:
-        """As it is written beside the rows."""
-        return json.dumps(asdict(self), indent=1)
-
-    @classmethod
-    def from_json(cls, text: str) -> EditionFile:
-        """What was written."""
-        return cls(**json.loads(text))
-
-
-@dataclass(frozen=True)
-class Means:
-    """How a source is read: with so many megabytes, telling how many rows were read; before the
-    first of them, `check` is told the columns that there are."""
-
-    memory: int | None = None
-    tell: Tell | None = None
-    check: Callable[[Mapping[str, str]], None] = lambda types: None
 
 
 def write_edition(
@@ -78,7 +42,7 @@ def write_edition(
     relation: str,
     table: Table,
     means: Means = Means(),  # noqa: B008 (frozen)
-) -> EditionFile:
+) -> EditionFacts:
     """Read a source once and write its edition to a new file; whatever fails, fails quietly."""
     found, failure = find(str(source)), partial(unreadable, str(source))
     before = quietly(lambda: state(found), failure)
@@ -91,7 +55,7 @@ def write_edition(
 
 def _written(
     places: tuple[Path, Path], source: Source, relation: str, table: Table, means: Means
-) -> EditionFile:
+) -> EditionFacts:
     path, room = places
     connection = connected(means.memory, room / "spill")
     with connection, interruptible(connection.interrupt):
@@ -107,14 +71,14 @@ def _written(
         count, digest = connection.execute(_digest(connection)).fetchall()[0]
         connection.execute("CHECKPOINT edition")
         connection.execute("DETACH edition")
-    return EditionFile(rows.types, words, source.kind != "text", int(count), str(digest))
+    return EditionFacts(rows.types, words, source.kind != "text", int(count), str(digest))
 
 
 def _store(
     connection: duckdb.DuckDBPyConnection, rows: SourceRows, table: Table, room: Path
 ) -> list[str]:
     """Make the tables of an edition; the columns that are kept as words are given back."""
-    words = [name for name in rows.types if _is_open(table, name)]
+    words = [name for name in rows.types if is_open(table, name)]
     select = _coded(rows, table)
     if not words and table.unit is None:
         connection.execute(f"CREATE TABLE edition.{ROWS} AS {select}")
@@ -170,11 +134,6 @@ def _digest(connection: duckdb.DuckDBPyConnection) -> str:
     return f"SELECT COUNT(*), CAST({total} AS VARCHAR) || ' ' || COUNT(*) FROM edition.{ROWS}"
 
 
-def _is_open(table: Table, name: str) -> bool:
-    attribute = table.attributes.get(name)
-    return attribute is None or isinstance(attribute.domain, Open)
-
-
 def _words(place: int) -> str:
     return f"adomnia_words{place}"
 
@@ -183,10 +142,11 @@ class DuckDBEdition(DuckDBReader):
     """An edition that is asked; it never changes."""
 
     def __init__(
-        self, path: Path, facts: EditionFile, table: Table, name: str, memory: int | None = None
+        self, path: Path, facts: EditionFacts, table: Table, name: str, memory: int | None = None
     ) -> None:
         super().__init__(memory)
-        self._path, self._facts, self._table, self._edition = path, facts, table, name
+        self.facts = facts
+        self._path, self._table, self._edition = path, table, name
         self._types, self._mutex = facts.types, threading.Lock()
         try:
             self._open()
@@ -197,7 +157,7 @@ class DuckDBEdition(DuckDBReader):
     @property
     def row_count_is_stable(self) -> bool:
         """Whether the number of rows rested on no value where they were read."""
-        return self._facts.rows_stay
+        return self.facts.rows_stay
 
     def version(self) -> str:
         """Which edition it is."""
@@ -225,9 +185,8 @@ class DuckDBEdition(DuckDBReader):
 
     def _source(self, table: Table, needed: Sequence[str]) -> str:
         """The rows with their words, where a question reads any."""
-        if (table.attributes, table.unit) != (self._table.attributes, self._table.unit):
-            raise MachineryError("this edition was made by another policy", "load it again")
-        words = [(place, name) for place, name in enumerate(self._facts.words) if name in needed]
+        check_same_table(table, self._table)
+        words = [(place, name) for place, name in enumerate(self.facts.words) if name in needed]
         if not words:
             return DATA
         marks = MARKS if table.unit is not None else ()

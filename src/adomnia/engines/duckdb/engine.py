@@ -15,7 +15,8 @@ import duckdb
 
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.reader import DuckDBReader, connected
-from adomnia.engines.duckdb.source_rows import SourceRows, Tell, check_space, source_rows
+from adomnia.engines.duckdb.source_rows import SourceRows, check_space, source_rows
+from adomnia.engines.edition_store import Tell
 from adomnia.engines.engine import quietly
 from adomnia.engines.exact import Survey
 from adomnia.engines.source_files import Source, find, state, unreadable, version

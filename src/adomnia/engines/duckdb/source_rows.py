@@ -17,12 +17,13 @@ from typing import Any
 import duckdb
 
 from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.edition_store import Tell
 from adomnia.engines.source_files import Source
 from adomnia.engines.sql.dialect import literal, quoted
 from adomnia.errors import MachineryError, PolicyError
 from adomnia.schema.domain import Domain
 
-__all__ = ["Parts", "Rows", "SourcePart", "SourceRows", "Tell", "check_space", "described",
+__all__ = ["Parts", "Rows", "SourcePart", "SourceRows", "check_space", "described",
            "source_rows"]  # fmt: skip
 
 SPARE = 64_000_000
@@ -37,9 +38,6 @@ _READERS = {"parquet": "parquet", "text": "delimited"}
 _STORED = """
 SELECT sql FROM duckdb_tables() WHERE database_name = 'source' AND LOWER(table_name) = LOWER(?)
 """
-
-Tell = Callable[[int], None]
-"""Called with the number of rows that have been read, now and then."""
 
 Rows = tuple[Any, Iterator[Any]]
 """A schema of Arrow, and batches of rows that have it."""

@@ -21,9 +21,10 @@ __all__ = ["load"]
 def load(policy: str, form: str) -> None:
     """Read the source, clean it by the policy, and answer questions from that from now on.
 
-    What is read is kept as an edition, in a folder beside the ledger that only its owner may enter.
-    A source that has changed is not read before this is run again. Where it cannot be read, the
-    last edition stays in force.
+    What is read is kept as an edition: of files in a folder beside the ledger that only its owner
+    may enter, of PostgreSQL in a schema there that only its role may read, of Spark in Parquet
+    files. A source that has changed is not read before this is run again. Where it cannot be read,
+    the last edition stays in force.
 
     \b
     Examples:

@@ -261,8 +261,8 @@ def load_edition(policy: Policy, tell: Tell | None = None) -> Edition:
     """Read the source of a policy: a new edition, in force from now on wherever it is asked."""
     if policy.in_place:
         raise PolicyError(
-            "data that is read in place has no editions",
-            "leave out in_place in [data]",
+            "data that is read in place has no editions: each question reads the source as it is",
+            "leave out in_place in [data] (docs/sources.md says what each promises)",
             str(policy.file),
             line_of(policy, ("data", "in_place")),
         )

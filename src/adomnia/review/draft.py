@@ -163,6 +163,13 @@ def _survey(path: str, table: str, wish: Wish) -> Survey:
 
 # The text
 
+_SERVER = (
+    "# Questions are asked of a copy of the rows, coded by this policy, which adomnia load writes",
+    "# beside the source, for its role alone (docs/sources.md says where, and with which rights).",
+    "# in_place = true    # no copy: each question reads the source as it is, and promises less",
+)
+"""What a curator of a source at an address must decide."""
+
 
 def _head(place: str, table: str, wish: Wish, columns: Iterable[DraftColumn]) -> list[str]:
     return [
@@ -172,6 +179,7 @@ def _head(place: str, table: str, wish: Wish, columns: Iterable[DraftColumn]) ->
         "[data]",
         f"source = {_text(place)}",
         f"table = {_text(table)}",
+        *(_SERVER if "://" in place else ()),
         "",
         "[privacy]",
         'neighbors = "unbounded"    # what is hidden: whether one row is there',

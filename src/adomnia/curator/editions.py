@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from adomnia.curator.edition_stores import store_of
@@ -35,7 +35,7 @@ from adomnia.ledger.journal import Journal
 from adomnia.policy.policy import Policy
 from adomnia.schema.table import Table
 
-__all__ = ["Draft", "Edition", "Editions", "OpenEdition", "Tell", "edition_of", "in_force"]
+__all__ = ["Edition", "EditionDraft", "Editions", "OpenEdition", "Tell", "edition_of", "in_force"]
 
 FORMAT = 1
 """How editions are written; those of another format are made anew."""
@@ -54,6 +54,7 @@ class Edition:
     number: int
     at: str
     digest: str
+    name: EditionName = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class OpenEdition:
 
 
 @dataclass(frozen=True)
-class Draft:
+class EditionDraft:
     """An edition that was written and has no number yet."""
 
     writer: EditionWriter
@@ -92,13 +93,21 @@ class Editions:
             head = account.editions[number]
             if head["coding"] != self._coding:
                 continue
-            engine = self._store.open(EditionName(_ledger(account), number), table)
+            found = Edition(number, head["at"], head["digest"], _name(account, number))
+            engine = self._store.open(found.name, table)
             if engine is None:
                 continue
-            if _keyed(account, engine.facts.digest) == head["digest"]:
-                return OpenEdition(Edition(number, head["at"], head["digest"]), engine)
+            if _keyed(account, engine.facts.digest) == found.digest:
+                return OpenEdition(found, engine)
             engine.close()  # it bears this number for a ledger that was copied or went back
         return None
+
+    def open(self, edition: Edition, table: Table) -> EditionEngine:
+        """The engine that asks an edition."""
+        engine = self._store.open(edition.name, table)
+        if engine is None:
+            raise MachineryError(f"edition {edition.number} is gone", "ask the last one")
+        return engine
 
     def known(self) -> Edition | None:
         """The same from the policy's own ledger, closed again."""
@@ -118,15 +127,19 @@ class Editions:
 
     def write(
         self, writer: EditionWriter, table: Table, check: Check, tell: Tell | None = None
-    ) -> Draft:
+    ) -> EditionDraft:
         """Read the source and write what it holds; nothing that is in force changes.
 
         Before a row is read, `check` is told the columns that there are.
         """
-        return Draft(writer, writer.write(table, Means(self.policy.memory, tell, check)))
+        return EditionDraft(writer, writer.write(table, Means(self.policy.memory, tell, check)))
 
-    def publish(self, draft: Draft, journal: Journal) -> Edition:
-        """Give a draft its number: from now on it is in force. Old ones are erased."""
+    def publish(self, draft: EditionDraft, journal: Journal) -> Edition:
+        """Give a draft its number: from now on it is in force. Old ones are erased.
+
+        What ends between the entry and the store leaves the last edition in force: an entry
+        without its edition is passed over.
+        """
 
         def decide(account: Account) -> Sequence[Record]:
             number = max(account.editions, default=0) + 1
@@ -136,10 +149,10 @@ class Editions:
 
         (entry,) = journal.append(decide)
         account, number = journal.account(), int(entry.head["number"])
-        ledger = _ledger(account)
-        draft.writer.publish(EditionName(ledger, number))
-        draft.writer.erase(ledger, sorted(account.editions)[-self.policy.keep :])
-        return Edition(number, str(entry.head["at"]), str(entry.head["digest"]))
+        name = _name(account, number)
+        draft.writer.publish(name)
+        draft.writer.erase(name.ledger, account.editions.keys(), self.policy.keep)
+        return Edition(number, str(entry.head["at"]), str(entry.head["digest"]), name)
 
 
 _NUMBERED = re.compile(r"edition (\d+), ")
@@ -197,9 +210,9 @@ def _keyed(account: Account, digest: str) -> str:
     return hmac.new(account.salt.encode(), digest.encode(), hashlib.sha256).hexdigest()
 
 
-def _ledger(account: Account) -> str:
-    """What the editions of a ledger are named by, wherever it is moved: it tells nothing else."""
-    return _keyed(account, "whose editions")[:16]
+def _name(account: Account, number: int) -> EditionName:
+    """The name of an edition: of its ledger, wherever that is moved, it tells nothing else."""
+    return EditionName(_keyed(account, "whose editions")[:16], number)
 
 
 def _coding(policy: Policy) -> str:

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
-from adomnia.engines.engine import Engine
+from adomnia.engines.engine import Engine, quietly
 from adomnia.errors import MachineryError
 from adomnia.schema.domain import Open
 from adomnia.schema.table import Table
@@ -26,7 +26,9 @@ __all__ = [
     "Means",
     "Tell",
     "check_same_table",
+    "damaged",
     "is_open",
+    "surplus",
 ]
 
 Tell = Callable[[int], None]
@@ -46,6 +48,13 @@ class EditionName:
 
     def __str__(self) -> str:
         return f"{self.ledger}_{self.number:06}"
+
+    @classmethod
+    def number_of(cls, text: str, ledger: str) -> int | None:
+        """The number in the name of an edition of a ledger, with or without more after it."""
+        whose, _, rest = text.partition("_")
+        number = rest.partition("_")[0]
+        return int(number) if whose == ledger and number.isdecimal() else None
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,7 @@ class EditionFacts:
     @classmethod
     def from_json(cls, text: str) -> EditionFacts:
         """What was written."""
-        return cls(**json.loads(text))
+        return quietly(lambda: cls(**json.loads(text)), damaged)
 
 
 @dataclass(frozen=True)
@@ -102,8 +111,9 @@ class EditionWriter(Protocol):
         """Put what was written in its place, whole or not at all; what bore the name is gone."""
         ...
 
-    def erase(self, ledger: str, kept: Collection[int]) -> None:
-        """Remove the editions of a ledger but those with these numbers."""
+    def erase(self, ledger: str, known: Collection[int], keep: int) -> None:
+        """Remove the editions of a ledger but the last ones of those that it knows and that are
+        there."""
         ...
 
 
@@ -122,6 +132,21 @@ class EditionStore(Protocol):
     def open(self, name: EditionName, table: Table) -> EditionEngine | None:
         """The engine that asks an edition; None where it is not there."""
         ...
+
+
+def damaged(kind: str) -> MachineryError:
+    """The failure of an edition that is not as it was written."""
+    return MachineryError(f"the edition cannot be read ({kind})", "make a new one: adomnia load")
+
+
+def surplus(there: Mapping[str, int], known: Collection[int], keep: int) -> list[str]:
+    """Of editions that are there, by their names, those to be erased.
+
+    >>> surplus({"a_1": 1, "a_3": 3, "a_4": 4}, {1, 2, 3}, keep=1)
+    ['a_1', 'a_4']
+    """
+    kept = sorted(number for number in there.values() if number in known)[-keep:]
+    return [name for name, number in there.items() if number not in kept]
 
 
 def is_open(table: Table, name: str) -> bool:

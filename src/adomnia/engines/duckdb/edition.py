@@ -19,7 +19,7 @@ import duckdb
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.reader import DuckDBReader, connected
 from adomnia.engines.duckdb.source_rows import SourceRows, check_space, source_rows
-from adomnia.engines.edition_store import EditionFacts, Means, check_same_table, is_open
+from adomnia.engines.edition_store import EditionFacts, Means, check_same_table, damaged, is_open
 from adomnia.engines.engine import quietly
 from adomnia.engines.interrupts import interruptible
 from adomnia.engines.source_files import Source, find, state, unreadable
@@ -176,7 +176,7 @@ class DuckDBEdition(DuckDBReader):
             connection.execute(f"CREATE VIEW {DATA} AS SELECT * FROM edition.{ROWS}")
             return connection
 
-        self._connection = quietly(opened, _damaged)
+        self._connection = quietly(opened, damaged)
 
     def _coded(self) -> CodedRows:
         """The coded rows, by the policy that they were coded by."""
@@ -201,7 +201,3 @@ class DuckDBEdition(DuckDBReader):
             for place, name in words
         )
         return f"(SELECT {', '.join(columns)} FROM {DATA} r {joins}) AS {quoted('adomnia coded')}"
-
-
-def _damaged(kind: str) -> MachineryError:
-    return MachineryError(f"the edition cannot be read ({kind})", "make a new one: adomnia load")

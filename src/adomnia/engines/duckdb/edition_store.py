@@ -14,7 +14,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from adomnia.engines.duckdb.edition import DuckDBEdition, write_edition
-from adomnia.engines.edition_store import EditionFacts, EditionName, Means
+from adomnia.engines.edition_store import EditionFacts, EditionName, Means, surplus
 from adomnia.engines.private_folder import locked_folder
 from adomnia.schema.table import Table
 
@@ -53,7 +53,7 @@ class EditionFolder:
         path = self.path(name)
         try:
             facts = EditionFacts.from_json((path / FACTS).read_text())
-        except (OSError, ValueError):
+        except FileNotFoundError:
             return None
         label = f"edition {name.number}"
         return DuckDBEdition(path / ROWS, facts, table, label, self.memory)
@@ -88,13 +88,24 @@ class _FolderWriter:
         path = self.store.path(name)
         shutil.rmtree(path, ignore_errors=True)
         self.draft.replace(path)
+        _sync(path.parent)
 
-    def erase(self, ledger: str, kept: Collection[int]) -> None:
-        """Remove all but these; whoever reads one has it open, and keeps it."""
-        names = {str(EditionName(ledger, number)) for number in kept}
-        for path in self.store.folder.glob(f"{ledger}_*"):
-            if path.name not in names:
-                shutil.rmtree(path, ignore_errors=True)
+    def erase(self, ledger: str, known: Collection[int], keep: int) -> None:
+        """Remove all but the last; whoever reads one has it open, and keeps it."""
+        found = {path.name: EditionName.number_of(path.name, ledger)
+                 for path in self.store.folder.iterdir()}  # fmt: skip
+        there = {name: number for name, number in found.items() if number is not None}
+        for name in surplus(there, known, keep):
+            shutil.rmtree(self.store.folder / name, ignore_errors=True)
+
+
+def _sync(folder: Path) -> None:
+    """Have the names in a folder on disk."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def _write_durably(path: Path, text: str) -> None:

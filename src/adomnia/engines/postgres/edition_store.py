@@ -7,14 +7,14 @@ itself are read.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from adomnia.engines.edition_store import EditionFacts, EditionName, Means
+from adomnia.engines.edition_store import EditionFacts, EditionName, Means, surplus
 from adomnia.engines.engine import quietly
 from adomnia.engines.postgres.connections import begin_writing, writing_connection
 from adomnia.engines.postgres.dialect import PostgresDialect
@@ -110,13 +110,16 @@ class EditionSchema:
             _run(connection, f"ALTER TABLE {self._said(table)} RENAME TO {renamed}")
         _run(connection, "COMMIT")
 
-    def erase(
-        self, connection: psycopg.Connection[Any], ledger: str, kept: Collection[str]
-    ) -> None:
-        """Remove all editions of a ledger but those that are kept."""
+    def editions(self, connection: psycopg.Connection[Any], ledger: str) -> dict[str, int]:
+        """The editions of a ledger that are there, by their names."""
         with _transaction(connection):
             found = self._tables(connection, ledger)
-        for edition in sorted({f"{ledger}_{name.split('_')[1]}" for name in found} - {*kept}):
+        numbers = {EditionName.number_of(name, ledger) for name in found} - {None}
+        return {str(EditionName(ledger, one)): one for one in sorted(filter(None, numbers))}
+
+    def erase(self, connection: psycopg.Connection[Any], names: Sequence[str]) -> None:
+        """Remove editions, each on its own."""
+        for edition in names:
             with suppress_errors(), _transaction(connection):
                 _run(connection, f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}s'")
                 self._drop(connection, edition)
@@ -189,11 +192,11 @@ class _SchemaWriter:
         work = partial(self.store.publish, self.connection, self.draft, str(name))
         quietly(work, self.store._lost)
 
-    def erase(self, ledger: str, kept: Collection[int]) -> None:
-        """Remove all but these; who reads one is waited for."""
-        names = {str(EditionName(ledger, number)) for number in kept}
+    def erase(self, ledger: str, known: Collection[int], keep: int) -> None:
+        """Remove all but the last; who reads one is waited for."""
         with suppress_errors():
-            self.store.erase(self.connection, ledger, names)
+            there = self.store.editions(self.connection, ledger)
+            self.store.erase(self.connection, surplus(there, known, keep))
 
 
 @contextmanager

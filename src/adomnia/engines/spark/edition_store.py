@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
-from adomnia.engines.edition_store import EditionFacts, EditionName, Means
+from adomnia.engines.edition_store import EditionFacts, EditionName, Means, surplus
 from adomnia.engines.engine import quietly
 from adomnia.engines.private_folder import locked_folder
 from adomnia.engines.spark.edition import FACTS, ROWS, SparkEdition, write_edition
@@ -113,13 +113,13 @@ class _FilesWriter:
 
         quietly(work, _unwritten)
 
-    def erase(self, ledger: str, kept: Collection[int]) -> None:
-        """Remove all but these."""
-        names = {str(EditionName(ledger, number)) for number in kept}
+    def erase(self, ledger: str, known: Collection[int], keep: int) -> None:
+        """Remove all but the last."""
         with suppress(Exception):  # the next load removes it
-            for name in self.folder.names():
-                if name.startswith(f"{ledger}_") and name not in names:
-                    self.folder.remove(name)
+            found = {name: EditionName.number_of(name, ledger) for name in self.folder.names()}
+            there = {name: number for name, number in found.items() if number is not None}
+            for name in surplus(there, known, keep):
+                self.folder.remove(name)
 
 
 def _place(where: Address, room: Path, named: str | None) -> str:

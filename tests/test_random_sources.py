@@ -89,8 +89,12 @@ UNGUESSABLE = {
     ),
     "the name of a session": ("curator/database.py",),
     "names of temporary files and tables": (
-        "engines/duckdb/copies.py",
+        "engines/duckdb/edition_store.py",
+        "engines/postgres/edition_store.py",
+        "engines/spark/edition.py",
+        "engines/spark/edition_store.py",
         "engines/spark/engine.py",
+        "engines/spark/reader.py",
         "engines/spark/tables.py",
     ),
 }

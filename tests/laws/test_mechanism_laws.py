@@ -91,7 +91,7 @@ def test_every_mechanism_keeps_the_protocol(database: adomnia.Database) -> None:
 def test_what_is_released_is_read_back_as_it_was(database: adomnia.Database) -> None:
     for mechanism in planned(database):
         assert mechanism.reads is not None
-        (sealed,) = database._backend.read([mechanism.reads])
+        (sealed,) = database._backend.read([mechanism.reads], database._backend.version())
         laws.is_read_back_as_it_was(mechanism, sealed)
 
 

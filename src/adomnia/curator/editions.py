@@ -119,6 +119,7 @@ class Editions:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self.folder.stat().st_mode & 0o077:  # one that was there: its files are rows
                 self.folder.chmod(0o700)
+            (self.folder / "lock").touch(mode=0o600)
             lock = (self.folder / "lock").open("a")
         except OSError as error:
             raise PolicyError(

@@ -139,8 +139,8 @@ def _categories(column: str, categories: Categories, kind: str, dialect: Dialect
     elif isinstance(first, bool):
         rest = ""
     else:
-        low, high = _ends(categories)
-        rest = f"WHEN {value} < {low} THEN {low} WHEN {value} IS NOT NULL THEN {high}"
+        low, high = _ends(categories)  # what lies in a gap of the list counts as above
+        rest = f"WHEN {value} <= {low} THEN {low} WHEN {value} IS NOT NULL THEN {high}"
     text = f"CASE WHEN {value} IN ({listed}) THEN {value} {rest} END"
     return text if isinstance(first, bool) else _cast(text, _ends(categories), dialect)
 

@@ -294,7 +294,7 @@ class PrivateDatabase(Closing):
         >>> with town(rows=50).open() as database:
         ...     answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
         ...     [entry.kind for entry in database.ledger()]
-        ['opened', 'reserved', 'answered']
+        ['opened', 'edition', 'reserved', 'answered']
         """
         return list(self._backend.journal.entries(bodies=bodies))
 

@@ -22,7 +22,15 @@ from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.expression import Expr
 from adomnia.schema.table import Table
 
-__all__ = ["ExactEngine", "ExactGroups", "ExactView", "Survey", "exact_view", "survey"]
+__all__ = [
+    "ExactEngine",
+    "ExactGroups",
+    "ExactView",
+    "Survey",
+    "SurveyedEngine",
+    "exact_view",
+    "survey",
+]
 
 ExactGroups = tuple[list[list[Any]], NDArray[np.int64]]
 """The combinations of keys that occur, by columns, and how many rows have each."""
@@ -42,6 +50,11 @@ class ExactEngine(Protocol):
     def _exact_tables(self, request: Request, axes: Axes) -> ExactTables:
         """All marginals of the keys of a request over their public values, unsealed."""
         ...
+
+
+@runtime_checkable
+class SurveyedEngine(Protocol):
+    """What an engine that reads a source as it is implements for a first draft of a policy."""
 
     def _survey(self) -> Survey:
         """Types, extremes and short lists of values, for a curator's first draft."""
@@ -75,7 +88,9 @@ def exact_view(engine: Engine, table: Table) -> Iterator[ExactView]:
 
 def survey(engine: Engine) -> Survey:
     """What a curator needs for a first draft of a policy: it is not public until he says so."""
-    return _exact(engine)._survey()
+    if not isinstance(engine, SurveyedEngine):
+        raise MachineryError("an edition cannot be surveyed: a draft is made of the source itself")
+    return engine._survey()
 
 
 def _exact(engine: Engine) -> ExactEngine:

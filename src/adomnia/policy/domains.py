@@ -43,7 +43,7 @@ def _domain(reader: Reader, part: AttributeSection, path: Path) -> Domain:
     }
     if not isinstance(kind, str) or kind not in makers:
         hint = (
-            "give values = […], or low and high, or kind = \"date\" with both, or kind = "
+            'give values = […], or low and high, or kind = "date" with both, or kind = '
             '"timestamp" with both and a step, or kind = "text"'
         )
         reader.fail(f"the domain of {path[-1]!r} is not clear", hint, path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 __all__ = [
     "CLOCK_PARTS",
@@ -109,7 +109,7 @@ def shifted(value: T, months: int, days: int, seconds: int = 0) -> T:
     return later + timedelta(seconds=seconds) if seconds else later
 
 
-def _months_later(value: Any, months: int) -> Any:
+def _months_later(value: T, months: int) -> T:
     ahead = value.year * 12 + value.month - 1 + months
     first = value.replace(year=ahead // 12, month=ahead % 12 + 1, day=1)
     if first.year == date.max.year and first.month == 12:

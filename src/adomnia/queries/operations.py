@@ -113,8 +113,8 @@ def inside(expr: Expr) -> Expr:
 
 
 def nearest(expr: Expr) -> Expr:
-    """The same expression with numbers, days and moments outside of their domain at its nearest end, as an
-    aggregate reads them. What a condition in it compares stays as it is."""
+    """The same expression with numbers, days and moments outside of their domain at its nearest
+    end, as an aggregate reads them. What a condition in it compares stays as it is."""
     if not isinstance(expr, Call) or isinstance(expr.range, Truth):
         return expr
     if expr.op == "inside":

@@ -209,9 +209,7 @@ def union(first: Range, second: Range) -> Range | None:
         low, high = min(first.low, second.low), max(first.high, second.high)
         return Number(low, high, first.step, nullable, _union_values(first, second))
     if isinstance(first, Text) and isinstance(second, Text):
-        if first.values is None or second.values is None:
-            return Text(None, nullable)
-        return Text(tuple(dict.fromkeys(first.values + second.values)), nullable)
+        return _union_texts(first, second)
     if isinstance(first, Day) and isinstance(second, Day):
         unit = first.unit if first.unit == second.unit else "day"
         return Day(min(first.low, second.low), max(first.high, second.high), unit, nullable)
@@ -220,6 +218,13 @@ def union(first: Range, second: Range) -> Range | None:
     if isinstance(first, Truth) and isinstance(second, Truth):
         return Truth(nullable)
     return None
+
+
+def _union_texts(first: Text, second: Text) -> Text:
+    nullable = first.nullable or second.nullable
+    if first.values is None or second.values is None:
+        return Text(None, nullable)
+    return Text(tuple(dict.fromkeys(first.values + second.values)), nullable)
 
 
 def _union_values(first: Number, second: Number) -> tuple[int, ...] | None:

@@ -29,8 +29,7 @@ class DuckDBDialect(Dialect):
     wide = "HUGEINT"
     double = "DOUBLE"
     integers = (("TINYINT", 8), ("SMALLINT", 16), ("INTEGER", 32), ("BIGINT", 64))
-    names = {Number: "BIGINT", Text: "VARCHAR", Day: "DATE", Moment: "BIGINT",
-             Truth: "BOOLEAN"}  # noqa: RUF012
+    names = {Number: "BIGINT", Text: "VARCHAR", Day: "DATE", Moment: "BIGINT", Truth: "BOOLEAN"}  # noqa: RUF012
 
     def family(self, declared: str) -> str:
         """The kind of a column that is declared so."""

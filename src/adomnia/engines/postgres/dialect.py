@@ -34,8 +34,7 @@ class PostgresDialect(Dialect):
 
     wide = "NUMERIC"
     double = "DOUBLE PRECISION"
-    names = {Number: "BIGINT", Text: "TEXT", Day: "DATE", Moment: "BIGINT",
-             Truth: "BOOLEAN"}  # noqa: RUF012
+    names = {Number: "BIGINT", Text: "TEXT", Day: "DATE", Moment: "BIGINT", Truth: "BOOLEAN"}  # noqa: RUF012
     barrier = " OFFSET 0"
 
     def __init__(self, folding: str = "C") -> None:

@@ -34,8 +34,7 @@ class SparkDialect(Dialect):
 
     wide = "DECIMAL(38,0)"
     double = "DOUBLE"
-    names = {Number: "BIGINT", Text: "STRING", Day: "DATE", Moment: "BIGINT",
-             Truth: "BOOLEAN"}  # noqa: RUF012
+    names = {Number: "BIGINT", Text: "STRING", Day: "DATE", Moment: "BIGINT", Truth: "BOOLEAN"}  # noqa: RUF012
 
     def family(self, declared: str) -> str:
         """The kind of a column that is declared so; structs, lists, maps and bytes are other."""

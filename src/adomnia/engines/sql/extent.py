@@ -217,7 +217,8 @@ _RULES: Mapping[str, Callable[[Call, list[Any]], Extent]] = {
 }
 
 
-# Kinds: number, text, day, moment or truth. Values of two kinds are never compared or chosen between.
+# Kinds: number, text, day, moment or truth. Values of two kinds are never compared, nor chosen
+# between.
 #
 # An engine would cast one of them, row by row, and some rows cannot be cast. So the renderer
 # works out the kind of everything that it writes, from the policy's domains and from constants

@@ -31,9 +31,7 @@ _WEST = ":[0-9.]+ ?(-)"
 _AHEAD = ":[0-9.]+ ?[+-]([0-9]{2})", ":[0-9.]+ ?[+-][0-9]{2}:?([0-9]{2})"
 
 
-def moment_code(
-    column: str, domain: Timestamps, kind: str, zoned: bool, dialect: Dialect
-) -> str:
+def moment_code(column: str, domain: Timestamps, kind: str, zoned: bool, dialect: Dialect) -> str:
     """The SQL of a code: -1 below the domain, one past the last above it, NULL for no moment.
 
     The seconds are worked out only where the day is near the domain, so that nothing can pass
@@ -71,7 +69,9 @@ def _local(
     if kind == "moment":
         seconds = dialect.clock(column)
         return _moved(seconds, domain, dialect) if zoned else seconds
-    return dialect.let("text", dialect.trimmed(column), lambda text: _read(text, day, domain, dialect))
+    return dialect.let(
+        "text", dialect.trimmed(column), lambda text: _read(text, day, domain, dialect)
+    )
 
 
 def _read(text: str, day: str, domain: Timestamps, dialect: Dialect) -> str:

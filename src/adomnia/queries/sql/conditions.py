@@ -59,7 +59,7 @@ def _compared(op: str, left: Expr, right: Expr) -> Expr:
 
 
 def _against(op: str, column: Column, other: Constant) -> Expr:
-    """A column of numbers, days or moments beside a constant, by its place among the declared values.
+    """A column of numbers, days or moments beside a constant, by its place among what is declared.
 
     What lies outside is below or above all of these. Past their end no two values are told apart:
     where they end at 120, `x <= 500` is not met by what may lie above 500.

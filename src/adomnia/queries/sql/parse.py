@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import sqlglot
@@ -40,7 +41,7 @@ def _trees(sql: str) -> list[exp.Expr | None]:
     """The statements of a text, in PostgreSQL's words and some of DuckDB's."""
     dialect = sqlglot.Dialect.get_or_raise("postgres")
     tokens = dialect.tokenize(sql)
-    for token, following in zip(tokens, tokens[1:], strict=False):
+    for token, following in pairwise(tokens):
         called = following.token_type == sqlglot.TokenType.L_PAREN
         if called and token.text.upper() in ("DATE_DIFF", "DATEDIFF"):
             token.text = UNITS_BETWEEN

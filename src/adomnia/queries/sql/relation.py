@@ -238,16 +238,12 @@ def _index(key: Expr, value: Any) -> Any:
     It must be of the very type that the engine compares, or the engine would convert it and
     match, or fail on, rows that the sensitivity knows nothing of.
     """
-    if value is None:
-        return None
-    if isinstance(key.range, Text):
-        return str(value)
+    if value is None or isinstance(key.range, Text):
+        return None if value is None else str(value)
     if isinstance(key.range, Truth):
         return value if isinstance(value, bool) else None
-    if isinstance(key.range, Day):
-        return _day(value)
-    if isinstance(key.range, Moment):
-        return _moment(value)
+    if isinstance(key.range, Day | Moment):
+        return _day(value) if isinstance(key.range, Day) else _moment(value)
     try:
         index = Fraction(str(value)) / key.range.step
     except (ValueError, ZeroDivisionError):

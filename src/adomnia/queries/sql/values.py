@@ -108,7 +108,9 @@ def _cast(binder: Binder, node: exp.Cast) -> Expr:
         return to_moment(binder, node.this)
     if target == exp.DataType.Type.BOOLEAN:
         return truth(binder, node, as_truth(kind))
-    raise binder.refuse(node, "this cast is not supported", "to a number, text, date, timestamp or boolean")
+    raise binder.refuse(
+        node, "this cast is not supported", "to a number, text, date, timestamp or boolean"
+    )
 
 
 def _to_text(binder: Binder, node: exp.Expression, bound: Expr) -> Expr:

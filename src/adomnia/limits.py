@@ -42,6 +42,7 @@ __all__ = [
     "MAX_TESTED_VALUES",
     "MAX_UNPAID_ROUNDS",
     "MAX_WAITING_QUESTIONS",
+    "MAX_ZONE_YEARS",
 ]
 
 MAX_STATEMENT_CHARACTERS = 100_000
@@ -161,3 +162,6 @@ MAX_HOLDER_REQUEST = 1 << 18
 
 MAX_HOLDER_REPLY = 1 << 24
 """Bytes of a holder's reply."""
+
+MAX_ZONE_YEARS = 200
+"""So many years of a zone's clock are written into a statement, change by change."""

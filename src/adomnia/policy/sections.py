@@ -86,6 +86,7 @@ class AttributeSection(Section, frozen=True):
     low: Written = None
     high: Written = None
     step: Written = None
+    zone: Text | None = None
     nullable: bool = False
     sensitive: bool = True
 

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from functools import cmp_to_key, partial
 from importlib import import_module
@@ -28,7 +28,7 @@ from adomnia.queries.grouping import key_rows
 from adomnia.queries.measurement import Mode, Quantile
 from adomnia.queries.post import interval, known_beforehand, reckon, statistics
 from adomnia.queries.question import Apply, Given, Post, Question
-from adomnia.queries.ranges import Day, Range, lies_outside, show
+from adomnia.queries.ranges import Day, Moment, Range, lies_outside, show
 from adomnia.schema.table import Attribute
 
 if TYPE_CHECKING:
@@ -232,14 +232,20 @@ def _cells(
 
 
 def _is_outside(spread: Range, value: Any) -> bool:
-    day = isinstance(spread, Day) and isinstance(value, str)
-    return lies_outside(spread, date.fromisoformat(value) if day else value)
+    return lies_outside(spread, _kept(spread, value))
 
 
 def _shown(spread: Range, value: Any) -> Any:
-    """A selected key as a person reads it; the ledger keeps days as text."""
-    day = isinstance(spread, Day) and isinstance(value, str)
-    return date.fromisoformat(value) if day else show(spread, value)
+    """A selected key as a person reads it."""
+    return show(spread, _kept(spread, value))
+
+
+def _kept(spread: Range, value: Any) -> Any:
+    """A selected key; the ledger keeps days and moments as text."""
+    if isinstance(spread, Day) and isinstance(value, str):
+        return date.fromisoformat(value)
+    moment = isinstance(spread, Moment) and isinstance(value, str)
+    return datetime.fromisoformat(value) if moment else value
 
 
 def _jointly(plan: Plan, readings: Measured, confidence: float) -> dict[int, list[Estimate]]:

@@ -38,6 +38,7 @@ OIDS = {
     "text": types.TEXT,
     "boolean": types.BOOL,
     "date": types.DATE,
+    "timestamp": types.TIMESTAMP,
 }
 
 

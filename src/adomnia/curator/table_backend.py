@@ -25,7 +25,15 @@ from adomnia.policy.policy import Policy, line_of
 from adomnia.priors.prior_knowledge import PriorKnowledge
 from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.premises import Facts
-from adomnia.privacy.reads import CellTotals, CellValues, KeyTotals, MarginalTables, Reads
+from adomnia.privacy.reads import (
+    CellTotals,
+    CellValues,
+    KeyTotals,
+    MarginalTables,
+    Reads,
+    UnitPeaks,
+    UnitRows,
+)
 from adomnia.queries.expression import Expr
 from adomnia.queries.operations import call
 from adomnia.queries.question import Question
@@ -300,6 +308,8 @@ def _request(table: Table, reads: Reads) -> Request:
         return Request(table, reads.where, reads.keys, reads.contributions)
     if isinstance(reads, MarginalTables):
         return Request(table, reads.where, reads.keys, reads.contributions, grouping=0)
+    if isinstance(reads, UnitRows | UnitPeaks):
+        return Request(table, None, (), (ROWS,))  # that it can be read at all
     raise TypeError("a table has no graph")
 
 
@@ -334,6 +344,8 @@ def _totals(engine: Engine, table: Table, group: Sequence[Any]) -> Sequence[Seal
 
 
 def _one(engine: Engine, table: Table, reads: Reads) -> Sealed[Any] | Any:
+    if isinstance(reads, UnitRows | UnitPeaks):
+        return engine.unit_scores(table, reads)
     request = _request(table, reads)
     if isinstance(reads, CellValues):
         sealed = engine.histogram(request, reads.ranked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from fractions import Fraction
 
 import click
 
@@ -12,7 +13,7 @@ from adomnia.curator.quality.left_out import LeftOut
 from adomnia.curator.sources import telling
 from adomnia.curator.table_backend import load_edition
 from adomnia.present import terminal
-from adomnia.privacy.loss import Amount
+from adomnia.privacy.loss import exact
 
 __all__ = ["load"]
 
@@ -39,12 +40,13 @@ def load(policy: str, form: str, quality: str | None) -> None:
       adomnia load --policy adomnia.toml --format json
     """
     began, read = time.monotonic(), confirmed_policy(policy)
+    epsilon = read.quality if quality is None else exact(quality)
     made = load_edition(read, telling())
     took = time.monotonic() - began
     if form != "json":
         click.echo(f"edition {made.number} of {made.at}, in {took:.1f} s")
         click.echo(f"its digest, for your eyes alone: {made.digest[:32]}")
-    left_out = _counted(policy, read.quality if quality is None else quality)
+    left_out = _counted(policy, epsilon)
     if form == "json":
         found = {"edition": made.number, "at": made.at, "digest": made.digest, "seconds": took}
         parts = None if left_out is None else [part.to_json() for part in left_out]
@@ -53,7 +55,7 @@ def load(policy: str, form: str, quality: str | None) -> None:
         click.echo(part.says)
 
 
-def _counted(policy: str, epsilon: Amount | None) -> tuple[LeftOut, ...] | None:
+def _counted(policy: str, epsilon: Fraction | None) -> tuple[LeftOut, ...] | None:
     """What the edition leaves out, counted for this loss; None where nothing is paid for it."""
     if epsilon is None:
         return None

@@ -40,6 +40,7 @@ __all__ = [
     "MAX_STRUCTURAL_CELLS",
     "MAX_SUMMED_STEPS",
     "MAX_TESTED_VALUES",
+    "MAX_UNIT_ROWS",
     "MAX_UNPAID_ROUNDS",
     "MAX_WAITING_QUESTIONS",
     "MAX_ZONE_YEARS",
@@ -83,6 +84,9 @@ MAX_DEGREES = 10**7
 
 MAX_DEGREE_BOUND = 10**6
 """The public bound of degrees that a policy may declare."""
+
+MAX_UNIT_ROWS = 10**9
+"""The rows of one unit up to which a bound is sought: no scan goes on for ever."""
 
 MAX_NODES = 10**8
 """The ids of a graph's nodes, from the first to the last."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
+from adomnia.curator.quality.left_out import LeftOut
 from adomnia.formatting import amount, amounts, confidence, margin, one_line
 
 __all__ = ["ShownPlan", "plan_lines", "plan_margins"]
@@ -32,6 +33,8 @@ class ShownPlan(Protocol):
     def worth(self) -> dict[str, dict[str, Any]]: ...
     @property
     def row_level(self) -> dict[str, Any]: ...
+    @property
+    def left_out(self) -> Sequence[LeftOut]: ...
     def to_json(self) -> dict[str, Any]: ...
 
 
@@ -61,6 +64,7 @@ def plan_lines(plan: ShownPlan, margins: bool = True) -> Iterator[str]:
         yield f"  {one_line(name)}: {_worth(worth)}"
     if plan.row_level.get("ratio") is not None:
         yield _against_rows(plan.row_level, len(measurements))
+    yield from (f"  {one_line(part.says)}" for part in plan.left_out)
     yield "nothing was spent"
 
 

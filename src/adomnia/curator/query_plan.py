@@ -13,6 +13,7 @@ from adomnia.curator.answers.estimate import ColumnNoise, Estimate, Unit, column
 from adomnia.curator.plan_view import plan_lines
 from adomnia.curator.planning.free_lunch_utility import worth_of
 from adomnia.curator.planning.plan import Plan
+from adomnia.curator.quality.left_out import LeftOut
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.measurement_mechanisms import Measuring
 from adomnia.mechanisms.noisy_values import Measured
@@ -55,6 +56,7 @@ class QueryPlan:
     worth: dict[str, dict[str, Any]] = field(default_factory=dict)
     row_level: dict[str, Any] = field(default_factory=dict)
     noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
 
     def __str__(self) -> str:
         """What it would cost, the margins, and why."""
@@ -74,6 +76,7 @@ class QueryPlan:
             "margin_units": dict(self.margin_units),
             "confidence": self.confidence,
             "cells": self.cells,
+            "left_out": [part.to_json() for part in self.left_out],
             **({"quantiles": self.quantiles} if self.quantiles else {}),
             **({"worth": self.worth} if self.worth else {}),
             **({"row_level": self.row_level} if self.row_level else {}),

@@ -12,8 +12,11 @@ from adomnia.curator.access import Error, Watch, confidence_of, error_of
 from adomnia.curator.answers.answer import Answer, AnswerTable, tabulate
 from adomnia.curator.answers.answer_shape import Described, describe, without_data
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
+from adomnia.curator.answers.whole import whole_intervals
 from adomnia.curator.editions import edition_of
 from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
+from adomnia.curator.quality.left_out import LeftOut, is_known, left_out_of
+from adomnia.curator.quality.quality import paid_quality
 from adomnia.curator.query_plan import QueryPlan, plan_free_query, plan_query, search
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
@@ -113,14 +116,15 @@ class Session:
         known = reuse(plan, self._backend.memory(self.analyst, version))
         if known is not None and not self._is_answered(key):
             watch.stage("paid")
-            answer = replace(self._reused(plan, known, confidence), edition=edition_of(version))
+            answer = self._reused(plan, known, confidence, edition_of(version))
             watch.tell("answered")
             return answer
         request = json.dumps([*asked.told, confidence])
         paid = spend(self._backend, self._payer(key), self._use(sql, plan, version, request), watch)
         notes = (REPEATED,) if paid.repeated else ()
-        found = self._answer(plan, plan.measured(paid.released), confidence, paid.granted, notes)
-        return replace(found, edition=self._edition(paid.receipt, version, paid.repeated))
+        edition = self._edition(paid.receipt, version, paid.repeated)
+        readings = plan.measured(paid.released)
+        return self._answer(plan, readings, (confidence, edition), paid.granted, notes)
 
     def _edition(self, receipt: str, version: str, repeated: bool) -> int | None:
         """Which edition an answer is of; one that is given again, of when it was paid."""
@@ -149,12 +153,13 @@ class Session:
         """Who pays for what is asked here."""
         return Payer(self.analyst, self._budgets, self.name, key)
 
-    def _reused(self, plan: Plan, known: Reused, confidence: float) -> Answer:
+    def _reused(self, plan: Plan, known: Reused, confidence: float, edition: int | None) -> Answer:
         """An answer from what this analyst was told before; the ledger says from which."""
         granted = repeated(
             self._backend.journal, self.analyst, self.name, known.receipts, self._budgets
         )
-        return self._answer(plan, agreeing(plan, known.measured), confidence, granted, (REUSED,))
+        readings = agreeing(plan, known.measured)
+        return self._answer(plan, readings, (confidence, edition), granted, (REUSED,))
 
     def bind(self, sql: str) -> Question:
         """The question that a statement asks; reads no data and spends nothing.
@@ -332,14 +337,20 @@ class Session:
             facts = self._backend.facts(self._backend.version())
             for mechanism in planned.mechanisms:
                 check_premises(mechanism.premises, facts)
-            return plan_query(planned, confidence)
+            return self._with_left_out(sql, plan_query(planned, confidence))
         if epsilon is not None or rho is not None:
             raise QuestionError("either a loss or a margin", "leave one of them out")
         extra = None if delta is None else exact(delta, "delta")
         told = error_of(error)
-        return search(
+        found = search(
             lambda e: self._plan(sql, LossRequest(e, None, extra, told)), margin, confidence
         )
+        return self._with_left_out(sql, found)
+
+    def _with_left_out(self, sql: str, planned: QueryPlan) -> QueryPlan:
+        edition = edition_of(self._backend.version())
+        left_out = self._left_out(self.bind(sql), edition, planned.confidence)
+        return replace(planned, left_out=left_out)
 
     def is_known(
         self, sql: str, epsilon: Amount | None = None, *, rho: Amount | None = None
@@ -403,13 +414,28 @@ class Session:
         self,
         plan: Plan,
         found: Measured,
-        confidence: float,
+        asked: tuple[float, int | None],
         granted: Granted,
         notes: tuple[str, ...],
     ) -> Answer:
-        table: AnswerTable = tabulate(plan, found, confidence, self._backend.table.attributes)
+        (confidence, edition), attributes = asked, self._backend.table.attributes
+        table: AnswerTable = tabulate(plan, found, confidence, attributes)
         cost = Free() if granted.repeated or REUSED in notes else plan.event
-        return _told(table, confidence, cost, granted, notes)
+        left_out = self._left_out(plan.question, edition, confidence)
+        answer = _told(table, confidence, cost, granted, (*(p.says for p in left_out), *notes))
+        answer = replace(answer, edition=edition, left_out=left_out)
+        if not is_known(left_out):
+            return answer
+        sure = tabulate(plan, found, (1 + confidence) / 2, attributes).margins
+        whole = whole_intervals(plan.question, table.rows, sure, left_out)
+        return replace(answer, whole=whole)
+
+    def _left_out(
+        self, question: Question, edition: int | None, confidence: float
+    ) -> tuple[LeftOut, ...]:
+        """What is left out of an answer, as far as it is known of this edition."""
+        quality = paid_quality(self._backend, edition)
+        return left_out_of(question, self._backend.table, quality, confidence)
 
 
 def _told(

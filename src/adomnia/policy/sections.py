@@ -27,6 +27,7 @@ __all__ = [
     "PriorSection",
     "PrivacySection",
     "PublicSection",
+    "QualitySection",
     "Section",
 ]
 
@@ -129,6 +130,12 @@ class ImpossibleSection(Section, frozen=True):
     when: Text
 
 
+class QualitySection(Section, frozen=True):
+    """`[quality]`: what counting that which is left out of an edition may cost."""
+
+    epsilon: Written = None
+
+
 class GraphSection(Section, frozen=True):
     """`[graph]`: edges, nodes, and what is promised about them."""
 
@@ -177,6 +184,7 @@ SECTIONS: Mapping[str, type[Section]] = {
     "accounts": AccountsSection,
     "prior": PriorSection,
     "impossible": ImpossibleSection,
+    "quality": QualitySection,
     "graph": GraphSection,
     "audit": AuditSection,
 }

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     import pyarrow
     from polars import DataFrame
 
+    from adomnia.curator.answers.whole import Whole
+    from adomnia.curator.quality.left_out import LeftOut
+
 __all__ = ["Answer", "AnswerRow", "AnswerTable", "arrange", "margin_unit", "tabulate"]
 
 MOST_BITS = 10_000
@@ -64,6 +67,10 @@ class Answer:
     column that is one count, sum or moment what was added to it. `spent` and `remaining` are
     exact; `receipt` names the ledger's entry, `edition` the number of the edition that was asked.
 
+    `left_out` says what cleaning and bounds leave out of it, in numbers where the curator paid for
+    them. Then `whole` gives for counts and sums the interval in which the truth lies if nothing
+    were left out but the rows of a few people, with the same confidence (`adomnia why quality`).
+
     >>> from adomnia.testing import town
     >>> with town(rows=50).open() as database:
     ...     answer = database.session().ask("SELECT MEDIAN(age) AS age FROM people", epsilon=1)
@@ -82,6 +89,8 @@ class Answer:
     margin_units: Mapping[str, Unit] = field(default_factory=dict)
     noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
     edition: int | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    whole: Whole = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values."""
@@ -96,6 +105,8 @@ class Answer:
             "receipt": self.receipt,
             "notes": list(self.notes),
             "edition": self.edition,
+            "left_out": [part.to_json() for part in self.left_out],
+            "whole": {name: list(intervals) for name, intervals in self.whole.items()},
         }
 
     def __str__(self) -> str:
@@ -112,7 +123,8 @@ class Answer:
         """A pandas frame, with a column of margins behind each noisy one.
 
         `n_margin` is in the unit of `n`; of quantiles and modes it is `m_margin_rows`, in rows.
-        The frame's `attrs` have the confidence, the receipt, and in what each margin is. Raises a
+        The frame's `attrs` have the confidence, the receipt, in what each margin is, and what is
+        left out. Raises a
         MachineryError where pandas is not installed.
         """
         pandas = _library("pandas")
@@ -158,7 +170,7 @@ class Answer:
     def _about(self) -> dict[str, Any]:
         """What a frame says of its numbers."""
         said = self.to_json()
-        named = ("margin_units", "confidence", "receipt", "spent", "notes")
+        named = ("margin_units", "confidence", "receipt", "spent", "notes", "left_out", "whole")
         return {name: said[name] for name in named}
 
 

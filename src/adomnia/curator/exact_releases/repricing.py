@@ -183,6 +183,14 @@ class Repricing:
         rows = now.touched if isinstance(part.event, events.Auction) else now.moves
         return Growth.of(rows / paid)
 
+    def _scanned(self, use: _Use, part: _Part) -> Growth:
+        """Scans were priced for so many units, which come, go or are replaced; a row that comes or
+        goes makes no larger difference than its unit (`threshold_scan.md`)."""
+        now, paid = self.policy.neighbors, part.event.sensitivity
+        if self.after:
+            return Growth.of(self._all_moved() / paid)
+        return UNBOUNDED if now.most is not None else Growth.of(now.group / paid)
+
     def _tables(self, use: _Use, part: _Part) -> Growth:
         """Releases were priced for so many rows that come and go."""
         rows = moves(self.policy, tuple(part.record["tables"]), self.after)
@@ -263,6 +271,7 @@ class Repricing:
 _ABOUT: Mapping[str, Callable[[Repricing, _Use, _Part], Growth]] = {
     "measurement": Repricing._measured,
     "choice": Repricing._chosen,
+    "scan": Repricing._scanned,
     "tables": Repricing._tables,
     "root": Repricing._root,
     "outside": Repricing._outside,

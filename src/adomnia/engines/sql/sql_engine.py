@@ -23,8 +23,10 @@ from adomnia.engines.sql.statement import (
     coded_in_place,
     listing,
 )
+from adomnia.engines.sql.unit_scores import laid_on_grid, score_statement
 from adomnia.errors import PolicyError
 from adomnia.privacy.contribution import Ranked
+from adomnia.privacy.reads import UnitPeaks, UnitRows
 from adomnia.queries.expression import Expr
 from adomnia.queries.grouping import axes, cell_count
 from adomnia.schema.sealed import Sealed
@@ -101,6 +103,12 @@ class SqlEngine(ABC):
     def contingency(self, request: Request, axes: Axes) -> Contingency:
         """All marginals of the keys over their public values, sealed, from one pass."""
         return sealed(self._exact_tables(request, axes))
+
+    def unit_scores(self, table: Table, reads: UnitRows | UnitPeaks) -> Cells:
+        """For each bound of a grid how many units are above it, sealed."""
+        self.check(table)
+        found = self._rows(score_statement(table, reads, self._coded()))
+        return Sealed(laid_on_grid(reads, found))
 
     def _exact_tables(self, request: Request, axes: Axes) -> ExactTables:
         """The same unsealed, for the auditor's view."""

@@ -20,6 +20,7 @@ __all__ = [
     "HealthResponse",
     "LedgerEntry",
     "LedgerResponse",
+    "LeftOutResponse",
     "ReceiptResponse",
     "ReleaseEntry",
     "ReleasesResponse",
@@ -59,6 +60,18 @@ class ErrorResponse(Struct):
     error: ErrorBody
 
 
+class LeftOutResponse(Struct):
+    """What cleaning or a bound leaves out: about how many, up to a margin; null is not known."""
+
+    what: str
+    says: str
+    column: str | None
+    count: int | None
+    margin: int | None
+    bound: int | None
+    people: int | None
+
+
 class AnswerResponse(Struct):
     """A private answer with its margins of error, what it cost and what is left."""
 
@@ -71,6 +84,9 @@ class AnswerResponse(Struct):
     remaining: Amounts
     receipt: str
     notes: list[str]
+    edition: int | None
+    left_out: list[LeftOutResponse]
+    whole: dict[str, list[list[float] | None]]
 
 
 class SensitivityBound(Struct):
@@ -96,6 +112,7 @@ class ForecastResponse(Struct):
     delta: str | UnsetType = UNSET
     sensitivity: SensitivityBound | UnsetType | None = UNSET
     measurements: list[SensitivityBound] | UnsetType = UNSET
+    left_out: list[LeftOutResponse] | UnsetType = UNSET
 
 
 class BudgetState(Struct):

@@ -20,17 +20,20 @@ ZERO = Fraction(0)
 
 @dataclass(frozen=True)
 class Expectation:
-    """The cost, what would be left, and a sentence on the margin of each column."""
+    """The cost, what would be left, and sentences: on the margin of each column, and on what is
+    left out."""
 
     cost: str
     left: str
     fits: bool
     confidence: str
     margins: tuple[tuple[str, str], ...]
+    left_out: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The expectation as plain JSON values."""
-        return {**vars(self), "margins": [list(pair) for pair in self.margins]}
+        return {**vars(self), "margins": [list(pair) for pair in self.margins],
+                "left_out": list(self.left_out)}  # fmt: skip
 
 
 def expected(service: Service, person: Person, sql: str, said: Mapping[str, Any]) -> Expectation:
@@ -44,7 +47,8 @@ def expected(service: Service, person: Person, sql: str, said: Mapping[str, Any]
     margins = tuple((n, _margin(m, units[n])) for n, m in plan.margins.items())
     sure = formatting.confidence(plan.confidence)
     cost, left_then = map(formatting.symbol_amounts, (plan.spent, after))
-    return Expectation(cost, left_then, not over, sure, margins)
+    left_out = tuple(part.says for part in plan.left_out)
+    return Expectation(cost, left_then, not over, sure, margins, left_out)
 
 
 def _margin(margin: float | None, unit: str) -> str:

@@ -88,7 +88,8 @@ class Session:
         names are not declared need a `delta`. What is the same for all data needs no loss.
         `confidence` is how often each margin holds. A request that is repeated with the same `key`
         gets the same answer and is paid once. A `watch` is told how far it is, and can end it.
-        `error` says what shall be small of a quantile: the error of its rank, or of its value.
+        `error` says what shall be small of a quantile: the error of its rank, or of its value; with
+        "interval" half of its loss goes into an interval of values that holds it.
 
         Returns rows with their margins, what they cost and what is left. Raises a QuestionError
         where the statement or a loss is wrong, a BudgetError where a budget does not allow it, a
@@ -105,7 +106,7 @@ class Session:
         question = self.bind(sql)
         if question.public:
             return self._free(question, confidence)
-        asked = _asked(epsilon, rho, delta, error)
+        asked = _asked(epsilon, rho, delta, error, confidence)
         watch = watch or Watch()
         plan = self._plan(sql, asked)
         watch.stage("planned")
@@ -328,7 +329,7 @@ class Session:
         if self.bind(sql).public:
             return plan_free_query(self.bind(sql), confidence)
         if margin is None:
-            planned = self._plan(sql, _asked(epsilon, rho, delta, error))
+            planned = self._plan(sql, _asked(epsilon, rho, delta, error, confidence))
             facts = self._backend.facts(self._backend.version())
             for mechanism in planned.mechanisms:
                 check_premises(mechanism.premises, facts)
@@ -338,7 +339,9 @@ class Session:
         extra = None if delta is None else exact(delta, "delta")
         told = error_of(error)
         return search(
-            lambda e: self._plan(sql, LossRequest(e, None, extra, told)), margin, confidence
+            lambda e: self._plan(sql, LossRequest(e, None, extra, told, confidence)),
+            margin,
+            confidence,
         )
 
     def is_known(
@@ -426,11 +429,16 @@ def _told(
         (*table.notes, *notes),
         table.margin_units,
         table.noise,
+        intervals=table.intervals,
     )
 
 
 def _asked(
-    epsilon: Amount | None, rho: Amount | None, delta: Amount | None, error: Error = "rank"
+    epsilon: Amount | None,
+    rho: Amount | None,
+    delta: Amount | None,
+    error: Error = "rank",
+    confidence: float = 0.95,
 ) -> LossRequest:
     if (epsilon is None) == (rho is None):
         raise QuestionError("an answer costs an epsilon or a rho", "for example epsilon = 0.1")
@@ -438,6 +446,6 @@ def _asked(
     if small is not None and small >= 1:
         raise QuestionError("delta must be below one", "for example delta = 1e-9")
     if epsilon is not None:
-        return LossRequest(exact(epsilon), None, small, error_of(error))
+        return LossRequest(exact(epsilon), None, small, error_of(error), confidence)
     assert rho is not None
-    return LossRequest(None, exact(rho, "rho"), small, error_of(error))
+    return LossRequest(None, exact(rho, "rho"), small, error_of(error), confidence)

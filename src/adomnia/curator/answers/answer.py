@@ -19,15 +19,28 @@ from adomnia.curator.answers.answer_view import (
     fit_for_frames,
     margin_columns,
 )
-from adomnia.curator.answers.estimate import ColumnNoise, Estimate, Unit, column_noise, estimates
+from adomnia.curator.answers.estimate import (
+    ColumnNoise,
+    Estimate,
+    Interval,
+    Unit,
+    column_noise,
+    estimates,
+)
+from adomnia.curator.answers.quantile_columns import (
+    has_interval,
+    interval_in,
+    quantile_notes,
+    span,
+)
 from adomnia.curator.planning.plan import Plan
 from adomnia.errors import MachineryError
 from adomnia.mechanisms.noisy_values import Measured, Noisy
 from adomnia.privacy.events import Free
 from adomnia.queries.grouping import key_rows
 from adomnia.queries.measurement import Mode, Quantile
-from adomnia.queries.post import interval, known_beforehand, reckon, statistics
-from adomnia.queries.question import Apply, Given, Post, Question
+from adomnia.queries.post import known_beforehand, reckon, statistics
+from adomnia.queries.question import Given, Post, Question
 from adomnia.queries.ranges import Day, Range, lies_outside, show
 from adomnia.schema.table import Attribute
 
@@ -52,6 +65,7 @@ class AnswerTable:
     notes: tuple[str, ...] = ()
     margin_units: Mapping[str, Unit] = field(default_factory=dict)
     noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
+    intervals: Mapping[str, list[Interval | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,6 +77,8 @@ class Answer:
     quantiles and modes, by how many rows the rank or the count may be off. `noise` says of each
     column that is one count, sum or moment what was added to it. `spent` and `remaining` are
     exact; `receipt` names the ledger's entry, `edition` the number of the edition that was asked.
+    `intervals` has the quantiles that were asked with `error="interval"`: for each row from which
+    value to which, and the exact one lies between them with the given confidence.
 
     >>> from adomnia.testing import town
     >>> with town(rows=50).open() as database:
@@ -82,6 +98,7 @@ class Answer:
     margin_units: Mapping[str, Unit] = field(default_factory=dict)
     noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
     edition: int | None = None
+    intervals: Mapping[str, list[Interval | None]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values."""
@@ -90,6 +107,9 @@ class Answer:
             "rows": [[_plain(value) for value in row] for row in self.rows],
             "margins": self.margins,
             "margin_units": dict(self.margin_units),
+            "intervals": {
+                name: [e and [*e] for e in ends] for name, ends in self.intervals.items()
+            },
             "confidence": self.confidence,
             "spent": {name: str(value) for name, value in self.spent.items()},
             "remaining": {name: str(value) for name, value in self.remaining.items()},
@@ -111,7 +131,8 @@ class Answer:
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas frame, with a column of margins behind each noisy one.
 
-        `n_margin` is in the unit of `n`; of quantiles and modes it is `m_margin_rows`, in rows.
+        `n_margin` is in the unit of `n`; of quantiles and modes it is `m_margin_rows`, in rows, and
+        an interval that was asked for is in `m_low` and `m_high`.
         The frame's `attrs` have the confidence, the receipt, and in what each margin is. Raises a
         MachineryError where pandas is not installed.
         """
@@ -198,7 +219,12 @@ def tabulate(
     notes = (*question.notes, *_notes(plan, readings.parts))
     units = {name: margin_unit(post, found) for name, (post, _) in noisy.items()}
     noise = column_noise(plan, readings, [row.cell for row in rows])
-    return AnswerTable(names, [row.values for row in rows], margins, notes, units, noise)
+    ends = {
+        name: [interval_in(post, row.cell, row.keys, found) for row in rows]
+        for name, (post, _) in noisy.items()
+        if has_interval(post, found)
+    }
+    return AnswerTable(names, [row.values for row in rows], margins, notes, units, noise, ends)
 
 
 def margin_unit(post: Post, found: Sequence[Estimate]) -> Unit:
@@ -285,21 +311,11 @@ def _margin(post: Post, keys: tuple[Any, ...], cell: int, found: list[Estimate])
     boxes = [_box(estimate, cell) for estimate in found]
     value = reckon(post, keys, [estimate.values[cell] for estimate in found])
     try:
-        span = _span(post, keys, boxes)
-        known = span is not None and isinstance(value, int | float) and not isinstance(value, bool)
-        return max(span[1] - value, value - span[0]) if known and span is not None else None
+        ends = span(post, keys, boxes)
+        known = ends is not None and isinstance(value, int | float) and not isinstance(value, bool)
+        return max(ends[1] - value, value - ends[0]) if known and ends is not None else None
     except (OverflowError, ValueError, TypeError):
         return None
-
-
-def _span(
-    post: Post, keys: tuple[Any, ...], boxes: list[tuple[float, float]]
-) -> tuple[float, float] | None:
-    """Where a column may lie; a root's argument is never below zero."""
-    if isinstance(post, Apply) and post.op == "sqrt":
-        inner = interval(post.args[0], keys, boxes)
-        return None if inner is None else (max(0, inner[0]) ** 0.5, max(0, inner[1]) ** 0.5)
-    return interval(post, keys, boxes)
 
 
 def _box(estimate: Estimate, cell: int) -> tuple[float, float]:
@@ -343,20 +359,10 @@ def _is_before(first: Any, second: Any) -> bool:
 
 
 def _notes(plan: Plan, parts: tuple[Noisy, ...]) -> tuple[str, ...]:
-    notes = []
+    notes: list[str] = []
     pairs = zip(plan.steps, parts, strict=True)
     quantiles = [(s.measurement, p.law) for s, p in pairs if isinstance(s.measurement, Quantile)]
-    if any(quantile.edge and not law for quantile, law in quantiles):
-        notes.append("MIN and MAX are private quantiles: values a few rows inside the extremes")
-    if any(not law for _, law in quantiles):
-        notes.append(
-            "the margin of a quantile is in rows: how far its rank may be from the asked one"
-        )
-    if any(law for _, law in quantiles):
-        notes.append(
-            "the noise of a quantile followed how much neighbours can move it here, which is "
-            "private: so there is no margin"
-        )
+    notes += quantile_notes(quantiles)
     if any(isinstance(step.measurement, Mode) for step in plan.steps):
         notes.append(
             "the margin of a mode is in rows: how many fewer may have it than have the most "

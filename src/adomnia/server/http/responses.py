@@ -38,6 +38,13 @@ MarginUnits = Annotated[
         "the rank of a quantile or the count of a mode may be off."
     ),
 ]
+Intervals = Annotated[
+    dict[str, list[Annotated[list[float], Meta(min_length=2, max_length=2)] | None]],
+    Meta(
+        description="Of quantiles asked with error=interval: for each row between which values "
+        "the exact one lies."
+    ),
+]
 AllowedAmounts = Annotated[
     dict[str, str] | None, Meta(description="Amounts by name; null where there was, or is, none.")
 ]
@@ -66,6 +73,7 @@ class AnswerResponse(Struct):
     rows: list[list[Any]]
     margins: dict[str, list[float | None]]
     margin_units: MarginUnits
+    intervals: Intervals
     confidence: float
     spent: Amounts
     remaining: Amounts

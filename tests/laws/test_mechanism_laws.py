@@ -87,7 +87,8 @@ def test_every_mechanism_keeps_the_protocol(database: adomnia.Database) -> None:
         laws.says_plainly_what_it_is(mechanism)
     assert kinds == {
         "AddedNoise", "ExponentialQuantile", "SmoothQuantile", "PermutedMode", "SelectedKeys",
-        "IntervalQuantile", "LargestCount", "AboveBar", "AuctionPrice", "CoreRelease", "ParityRelease",
+        "IntervalQuantile", "LargestCount", "AboveBar", "AuctionPrice", "CoreRelease",
+        "ParityRelease",
     }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from adomnia.curator.access import Error, Watch, confidence_of, error_of
 from adomnia.curator.answers.answer import Answer, AnswerTable, tabulate
 from adomnia.curator.answers.answer_shape import Described, describe, without_data
+from adomnia.curator.answers.known_rows import KnownRows, known_rows
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
 from adomnia.curator.editions import edition_of
 from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
@@ -316,7 +317,9 @@ class Session:
         """The error an answer would have, or the epsilon that a margin needs; spends nothing.
 
         Arguments are those of `ask`; or, in the place of a loss, the `margin` that is wanted.
-        Returns what it would cost, by which mechanism, and how far off each column may be. Raises a
+        Returns what it would cost, by which mechanism, and how far off each column may be. Where
+        that depends on the rows it is estimated from `rows` of the policy or from a private count
+        that this analyst was shown, and marked as an estimate. Raises a
         QuestionError where the statement or a loss is wrong, or no loss gives such a margin.
 
         >>> from adomnia.testing import town
@@ -333,7 +336,7 @@ class Session:
             facts = self._backend.facts(self._backend.version())
             for mechanism in planned.mechanisms:
                 check_premises(mechanism.premises, facts)
-            return plan_query(planned, confidence)
+            return plan_query(planned, confidence, self._known_rows(planned))
         if epsilon is not None or rho is not None:
             raise QuestionError("either a loss or a margin", "leave one of them out")
         extra = None if delta is None else exact(delta, "delta")
@@ -342,7 +345,13 @@ class Session:
             lambda e: self._plan(sql, LossRequest(e, None, extra, told, confidence)),
             margin,
             confidence,
+            self._known_rows(self._plan(sql, LossRequest(Fraction(1), None, extra, told))),
         )
+
+    def _known_rows(self, plan: Plan) -> KnownRows | None:
+        """About how many rows a question is of, from the policy or what this analyst was shown."""
+        memory = self._backend.memory(self.analyst, self._backend.version())
+        return known_rows(plan, self._backend.policy, memory)
 
     def is_known(
         self, sql: str, epsilon: Amount | None = None, *, rho: Amount | None = None

@@ -19,6 +19,7 @@ from adomnia.curator.answers.answer_view import (
     fit_for_frames,
     margin_columns,
 )
+from adomnia.curator.answers.column_margins import column_margin, jointly
 from adomnia.curator.answers.estimate import (
     ColumnNoise,
     Estimate,
@@ -27,12 +28,7 @@ from adomnia.curator.answers.estimate import (
     column_noise,
     estimates,
 )
-from adomnia.curator.answers.quantile_columns import (
-    has_interval,
-    interval_in,
-    quantile_notes,
-    span,
-)
+from adomnia.curator.answers.quantile_columns import has_interval, interval_in, quantile_notes
 from adomnia.curator.planning.plan import Plan
 from adomnia.errors import MachineryError
 from adomnia.mechanisms.noisy_values import Measured, Noisy
@@ -203,7 +199,7 @@ def tabulate(
     """The table that the statement asks for, from what was measured."""
     question = plan.question
     found = estimates(plan, readings, confidence)
-    sure = _jointly(plan, readings, confidence)
+    sure = jointly(plan, readings, confidence)
     noisy = {
         output.name: (output.value, sure.get(len(used), found))
         for output in question.outputs
@@ -268,17 +264,6 @@ def _shown(spread: Range, value: Any) -> Any:
     return date.fromisoformat(value) if day else show(spread, value)
 
 
-def _jointly(plan: Plan, readings: Measured, confidence: float) -> dict[int, list[Estimate]]:
-    """Estimates with wider margins, for columns that combine several statistics: all of them
-    hold at once with the asked confidence when the doubt is shared among them."""
-    counts = {len(statistics(output.value)) for output in plan.question.outputs}
-    return {
-        count: estimates(plan, readings, 1 - (1 - confidence) / count)
-        for count in counts
-        if count > 1
-    }
-
-
 def _row(
     question: Question,
     keys: tuple[Any, ...],
@@ -288,7 +273,7 @@ def _row(
 ) -> AnswerRow:
     given = tuple(estimate.values[cell] for estimate in found)
     values = tuple(_held(reckon(output.value, keys, given)) for output in question.outputs)
-    margins = tuple(_margin(post, keys, cell, trusted) for post, trusted in noisy)
+    margins = tuple(column_margin(post, keys, cell, trusted) for post, trusted in noisy)
     return AnswerRow(values, margins, keys, given, cell)
 
 
@@ -297,35 +282,6 @@ def _held(value: Any) -> Any:
     if type(value) is int and value.bit_length() > MOST_BITS:
         return math.inf if value > 0 else -math.inf
     return value
-
-
-def _margin(post: Post, keys: tuple[Any, ...], cell: int, found: list[Estimate]) -> float | None:
-    """How far a column may be off: its statistic's margin, or by interval arithmetic."""
-    if isinstance(post, Given):
-        return found[post.index].margins[cell]
-    used = statistics(post)
-    if not used:
-        return 0.0  # it is known beforehand
-    if any(found[index].unit != "value" for index in used):
-        return None  # a rank's margin says nothing of the values around it
-    boxes = [_box(estimate, cell) for estimate in found]
-    value = reckon(post, keys, [estimate.values[cell] for estimate in found])
-    try:
-        ends = span(post, keys, boxes)
-        known = ends is not None and isinstance(value, int | float) and not isinstance(value, bool)
-        return max(ends[1] - value, value - ends[0]) if known and ends is not None else None
-    except (OverflowError, ValueError, TypeError):
-        return None
-
-
-def _box(estimate: Estimate, cell: int) -> tuple[float, float]:
-    value, margin = estimate.values[cell], estimate.margins[cell]
-    if margin is None or estimate.unit != "value":  # of a mode the value may be a text
-        return -math.inf, math.inf
-    try:
-        return value - margin, value + margin
-    except OverflowError:  # an integer past the range of floats, beside a float
-        return -math.inf, math.inf
 
 
 def arrange(question: Question, rows: list[AnswerRow]) -> list[AnswerRow]:

@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from adomnia.curator.answers.column_margins import span
 from adomnia.curator.answers.estimate import Estimate, Interval
 from adomnia.mechanisms.interval_quantile import INTERVAL
 from adomnia.queries.measurement import Quantile
-from adomnia.queries.post import interval, statistics
-from adomnia.queries.question import Apply, Given, Post
+from adomnia.queries.post import statistics
+from adomnia.queries.question import Given, Post
 
-__all__ = ["has_interval", "interval_in", "quantile_notes", "span"]
+__all__ = ["has_interval", "interval_in", "quantile_notes"]
 
 IN_ROWS = "the margin of a quantile is in rows: how far its rank may be from the asked one"
 INSIDE = "MIN and MAX are private quantiles: values a few rows inside the extremes"
@@ -48,16 +49,6 @@ def interval_in(
         return span(post, keys, boxes)
     except (OverflowError, ValueError, TypeError):
         return None
-
-
-def span(
-    post: Post, keys: tuple[Any, ...], boxes: list[tuple[float, float]]
-) -> tuple[float, float] | None:
-    """Where a column may lie; a root's argument is never below zero."""
-    if isinstance(post, Apply) and post.op == "sqrt":
-        inner = interval(post.args[0], keys, boxes)
-        return None if inner is None else (max(0, inner[0]) ** 0.5, max(0, inner[1]) ** 0.5)
-    return interval(post, keys, boxes)
 
 
 def quantile_notes(listed: Iterable[tuple[Quantile, str]]) -> list[str]:

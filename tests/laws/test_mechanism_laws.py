@@ -72,6 +72,9 @@ def planned(database: adomnia.Database) -> Iterator[Mechanism[Any]]:
         policy,
         LossRequest(Fraction(6), None, Fraction(1, 10**6), "value"),
     ).mechanisms
+    for loss in ((Fraction(6), None), (None, Fraction(1, 2))):
+        asked = LossRequest(*loss, None, "interval", 0.9)
+        yield from make_plan(database.bind(STATEMENTS[3]), policy, asked).mechanisms
     counts = Counts((None, database.bind("SELECT COUNT(*) FROM people WHERE age > 9").where))
     yield LargestCount(counts, Fraction(1), 1)
     yield AboveBar(counts, Fraction(1), 1, bar=30, cutoff=1)
@@ -90,7 +93,8 @@ def test_every_mechanism_keeps_the_protocol(database: adomnia.Database) -> None:
         laws.says_plainly_what_it_is(mechanism)
     assert kinds == {
         "AddedNoise", "ExponentialQuantile", "SmoothQuantile", "PermutedMode", "SelectedKeys",
-        "LargestCount", "AboveBar", "AuctionPrice", "BoundScan", "CoreRelease", "ParityRelease",
+        "IntervalQuantile", "LargestCount", "AboveBar", "AuctionPrice", "BoundScan", "CoreRelease",
+        "ParityRelease",
     }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from adomnia.curator.access import Error, Watch, confidence_of, error_of
 from adomnia.curator.answers.answer import Answer, AnswerTable, tabulate
 from adomnia.curator.answers.answer_shape import Described, describe, without_data
+from adomnia.curator.answers.known_rows import KnownRows, known_rows
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
 from adomnia.curator.answers.whole import whole_intervals
 from adomnia.curator.editions import edition_of
@@ -91,7 +92,8 @@ class Session:
         names are not declared need a `delta`. What is the same for all data needs no loss.
         `confidence` is how often each margin holds. A request that is repeated with the same `key`
         gets the same answer and is paid once. A `watch` is told how far it is, and can end it.
-        `error` says what shall be small of a quantile: the error of its rank, or of its value.
+        `error` says what shall be small of a quantile: the error of its rank, or of its value; with
+        "interval" half of its loss goes into an interval of values that holds it.
 
         Returns rows with their margins, what they cost and what is left. Raises a QuestionError
         where the statement or a loss is wrong, a BudgetError where a budget does not allow it, a
@@ -108,7 +110,7 @@ class Session:
         question = self.bind(sql)
         if question.public:
             return self._free(question, confidence)
-        asked = _asked(epsilon, rho, delta, error)
+        asked = _asked(epsilon, rho, delta, error, confidence)
         watch = watch or Watch()
         plan = self._plan(sql, asked)
         watch.stage("planned")
@@ -320,7 +322,9 @@ class Session:
         """The error an answer would have, or the epsilon that a margin needs; spends nothing.
 
         Arguments are those of `ask`; or, in the place of a loss, the `margin` that is wanted.
-        Returns what it would cost, by which mechanism, and how far off each column may be. Raises a
+        Returns what it would cost, by which mechanism, and how far off each column may be. Where
+        that depends on the rows it is estimated from `rows` of the policy or from a private count
+        that this analyst was shown, and marked as an estimate. Raises a
         QuestionError where the statement or a loss is wrong, or no loss gives such a margin.
 
         >>> from adomnia.testing import town
@@ -333,17 +337,21 @@ class Session:
         if self.bind(sql).public:
             return plan_free_query(self.bind(sql), confidence)
         if margin is None:
-            planned = self._plan(sql, _asked(epsilon, rho, delta, error))
+            planned = self._plan(sql, _asked(epsilon, rho, delta, error, confidence))
             facts = self._backend.facts(self._backend.version())
             for mechanism in planned.mechanisms:
                 check_premises(mechanism.premises, facts)
-            return self._with_left_out(sql, plan_query(planned, confidence))
+            found = plan_query(planned, confidence, self._known_rows(planned))
+            return self._with_left_out(sql, found)
         if epsilon is not None or rho is not None:
             raise QuestionError("either a loss or a margin", "leave one of them out")
         extra = None if delta is None else exact(delta, "delta")
         told = error_of(error)
         found = search(
-            lambda e: self._plan(sql, LossRequest(e, None, extra, told)), margin, confidence
+            lambda e: self._plan(sql, LossRequest(e, None, extra, told, confidence)),
+            margin,
+            confidence,
+            self._known_rows(self._plan(sql, LossRequest(Fraction(1), None, extra, told))),
         )
         return self._with_left_out(sql, found)
 
@@ -351,6 +359,11 @@ class Session:
         edition = edition_of(self._backend.version())
         left_out = self._left_out(self.bind(sql), edition, planned.confidence)
         return replace(planned, left_out=left_out)
+
+    def _known_rows(self, plan: Plan) -> KnownRows | None:
+        """About how many rows a question is of, from the policy or what this analyst was shown."""
+        memory = self._backend.memory(self.analyst, self._backend.version())
+        return known_rows(plan, self._backend.policy, memory)
 
     def is_known(
         self, sql: str, epsilon: Amount | None = None, *, rho: Amount | None = None
@@ -452,11 +465,16 @@ def _told(
         (*table.notes, *notes),
         table.margin_units,
         table.noise,
+        intervals=table.intervals,
     )
 
 
 def _asked(
-    epsilon: Amount | None, rho: Amount | None, delta: Amount | None, error: Error = "rank"
+    epsilon: Amount | None,
+    rho: Amount | None,
+    delta: Amount | None,
+    error: Error = "rank",
+    confidence: float = 0.95,
 ) -> LossRequest:
     if (epsilon is None) == (rho is None):
         raise QuestionError("an answer costs an epsilon or a rho", "for example epsilon = 0.1")
@@ -464,6 +482,6 @@ def _asked(
     if small is not None and small >= 1:
         raise QuestionError("delta must be below one", "for example delta = 1e-9")
     if epsilon is not None:
-        return LossRequest(exact(epsilon), None, small, error_of(error))
+        return LossRequest(exact(epsilon), None, small, error_of(error), confidence)
     assert rho is not None
-    return LossRequest(None, exact(rho, "rho"), small, error_of(error))
+    return LossRequest(None, exact(rho, "rho"), small, error_of(error), confidence)

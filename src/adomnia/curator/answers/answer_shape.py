@@ -6,7 +6,7 @@ All of it rests on the statement and the policy alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
@@ -43,6 +43,8 @@ class Described:
     name: str
     type: str
     is_noisy: bool = False
+    has_interval: bool = field(default=False, repr=False)
+    """Whether it is a quantile, or computed of one alone: it can be asked with an interval."""
 
 
 def describe(question: Question) -> tuple[Described, ...]:
@@ -52,9 +54,15 @@ def describe(question: Question) -> tuple[Described, ...]:
             output.name,
             _type(question, output.value),
             bool(statistics(output.value)) or known_beforehand(output.value),
+            _has_interval(question, output.value),
         )
         for output in question.outputs
     )
+
+
+def _has_interval(question: Question, post: Post) -> bool:
+    kinds = [question.statistics[index].kind for index in statistics(post)]
+    return len(kinds) == 1 and kinds[0] in ("quantile", "min", "max")
 
 
 def without_data(question: Question, attributes: Mapping[str, Attribute]) -> AnswerTable:

@@ -56,6 +56,14 @@ class _Part:
         """Whether the values of a key were not public."""
         return any(count_cells(key.range) is None for key in self.keys)
 
+    @property
+    def apart(self) -> Fraction:
+        """How far neighbours were taken to be apart; all choices of one part alike."""
+        listed: tuple[Any, ...] = (self.event,)
+        if isinstance(self.event, events.Composed):
+            listed = self.event.parts
+        return min(Fraction(one.sensitivity) for one in listed)
+
 
 @dataclass(frozen=True)
 class _Use:
@@ -206,7 +214,7 @@ class Repricing:
         if isinstance(part.event, events.SmoothNoise) and isinstance(measurement, Quantile):
             measurement = replace(measurement, edge="min")  # it was priced for so many rows
         setting, noise = self._setting(part, measurement), part.record["mechanism"]
-        grown = self._against(measurement, setting, noise.get("outputs"), part.event.sensitivity)
+        grown = self._against(measurement, setting, noise.get("outputs"), part.apart)
         group = use.promise.neighbors.group
         for some, bound in noise.get("groups", ()):
             apart = Fraction(bound) * group
@@ -221,7 +229,7 @@ class Repricing:
         measurement = measurement_from(part.record["measurement"])
         neighbors = self.policy.neighbors.among(part.record["mechanism"].get("holders", 1))
         found = plain(contribution, self._setting(part, measurement), neighbors)
-        apart = part.event.sensitivity
+        apart = part.apart
         return Growth(found.l1 / apart, found.l2_squared / _squared(apart))
 
     def _setting(self, part: _Part, measurement: Measurement) -> Setting:

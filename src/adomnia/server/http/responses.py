@@ -39,6 +39,13 @@ MarginUnits = Annotated[
         "the rank of a quantile or the count of a mode may be off."
     ),
 ]
+Intervals = Annotated[
+    dict[str, list[Annotated[list[float], Meta(min_length=2, max_length=2)] | None]],
+    Meta(
+        description="Of quantiles asked with error=interval: for each row between which values "
+        "the exact one lies."
+    ),
+]
 AllowedAmounts = Annotated[
     dict[str, str] | None, Meta(description="Amounts by name; null where there was, or is, none.")
 ]
@@ -79,6 +86,7 @@ class AnswerResponse(Struct):
     rows: list[list[Any]]
     margins: dict[str, list[float | None]]
     margin_units: MarginUnits
+    intervals: Intervals
     confidence: float
     spent: Amounts
     remaining: Amounts
@@ -99,6 +107,34 @@ class SensitivityBound(Struct):
     argument: str
 
 
+class EstimatedMarginBody(Struct):
+    """About how far a column will be off, on about so many rows as are known of."""
+
+    margin: Annotated[float, Meta(description="in a group of middling size")]
+    most: Annotated[float, Meta(description="in the group where it is most")]
+    unit: Annotated[
+        Literal["value", "share"],
+        Meta(description="as the column itself; of a quantile, a share of the rows"),
+    ]
+    by_group: list[float] | UnsetType = UNSET
+
+
+class EstimateBasis(Struct):
+    """About how many rows there are, by what that is known, and what else is assumed."""
+
+    source: Literal["declared rows", "receipt"]
+    rows: Annotated[list[int], Meta(description="in each group, or of one where all are alike")]
+    assumes: list[str]
+    receipt: ReceiptName | UnsetType = UNSET
+    groups: Annotated[list[list[Any]], Meta(description="the keys of each")] | UnsetType = UNSET
+
+
+EstimatedMargins = Annotated[
+    dict[str, EstimatedMarginBody],
+    Meta(description="For margins that depend on the number of rows; the answer's own decide."),
+]
+
+
 class ForecastResponse(Struct):
     """What is expected of an answer, without the data."""
 
@@ -113,6 +149,8 @@ class ForecastResponse(Struct):
     sensitivity: SensitivityBound | UnsetType | None = UNSET
     measurements: list[SensitivityBound] | UnsetType = UNSET
     left_out: list[LeftOutResponse] | UnsetType = UNSET
+    estimated_margins: EstimatedMargins | UnsetType = UNSET
+    estimated_from: EstimateBasis | UnsetType = UNSET
 
 
 class BudgetState(Struct):

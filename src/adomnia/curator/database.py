@@ -354,18 +354,20 @@ class PrivateDatabase(Closing):
         """
         return self._backend.current
 
-    def load(self) -> Edition:
+    def load(self, *, checked: str | None = None) -> Edition:
         """Read the source again: a new edition, from which questions are answered from now on.
 
-        Nothing changes where the source cannot be read. Raises a PolicyError where the policy says
-        that the source is read in place, or where it is not what the policy says.
+        Nothing changes where the source cannot be read, nor where it is not what was `checked`
+        (the `version` of a check). Raises a PolicyError where the policy says that the source is
+        read in place, or where it is not what the policy says, and a MachineryError where it has
+        changed.
 
         >>> from adomnia.testing import town
         >>> with town(rows=50).open() as database:
         ...     database.load().number
         2
         """
-        return self._backend.load()
+        return self._backend.load(checked=checked)
 
     def close(self) -> None:
         """Let go of the data and the ledger; nothing can be asked afterwards.

@@ -12,6 +12,7 @@ from adomnia.curator.database import confirmed_policy, open_database
 from adomnia.curator.quality.left_out import LeftOut
 from adomnia.curator.sources import telling
 from adomnia.curator.table_backend import load_edition
+from adomnia.policy.policy import Policy
 from adomnia.present import terminal
 from adomnia.privacy.loss import exact
 
@@ -19,15 +20,17 @@ __all__ = ["load"]
 
 
 @click.command(short_help="Read the source once, into an edition.")
+@click.option("--check", is_flag=True, help="Only if the source passes no limit of [check].")
 @click.option("--quality", metavar="E", help="Spend so much on counting what is left out.")
 @options.policy
 @options.form
-def load(policy: str, form: str, quality: str | None) -> None:
+def load(check: bool, quality: str | None, policy: str, form: str) -> None:
     """Read the source, clean it by the policy, and answer questions from that from now on.
 
     What is read is kept as an edition, in a folder beside the ledger that only its owner may enter.
     A source that has changed is not read before this is run again. Where it cannot be read, the
-    last edition stays in force.
+    last edition stays in force; and so it does with --check, where a limit of [check] in the policy
+    is passed (exit code 6).
 
     With --quality (or [quality] in the policy) a little of the budget is spent, once for each
     edition, on private counts of what cleaning and unit bounds leave out. From then on every
@@ -36,12 +39,13 @@ def load(policy: str, form: str, quality: str | None) -> None:
     \b
     Examples:
       adomnia load
+      adomnia load --check
       adomnia load --quality 0.02
       adomnia load --policy adomnia.toml --format json
     """
     began, read = time.monotonic(), confirmed_policy(policy)
     epsilon = read.quality if quality is None else exact(quality)
-    made = load_edition(read, telling())
+    made = load_edition(read, telling(), _checked(read) if check else None)
     took = time.monotonic() - began
     if form != "json":
         click.echo(f"edition {made.number} of {made.at}, in {took:.1f} s")
@@ -53,6 +57,19 @@ def load(policy: str, form: str, quality: str | None) -> None:
         terminal.json_text({**found, "left_out": parts})
     for part in left_out or () if form != "json" else ():
         click.echo(part.says)
+
+
+def _checked(policy: Policy) -> str | None:
+    """Which state of the source was checked, and passed no limit."""
+    from adomnia.review.check.examination import (  # noqa: PLC0415 (rare)
+        check_source,
+        refuse_no_limits,
+    )
+
+    refuse_no_limits(policy)
+    found = check_source(policy)
+    found.enforce()
+    return found.version
 
 
 def _counted(policy: str, epsilon: Fraction | None) -> tuple[LeftOut, ...] | None:

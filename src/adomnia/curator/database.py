@@ -355,20 +355,22 @@ class PrivateDatabase(Closing):
         """
         return self._backend.current
 
-    def load(self, quality: Amount | None = None) -> Edition:
+    def load(self, quality: Amount | None = None, *, checked: str | None = None) -> Edition:
         """Read the source again: a new edition, from which questions are answered from now on.
 
         With a `quality`, or [quality] in the policy, so much is spent on counting what it leaves
-        out (`measure_quality`). Nothing changes where the source cannot be read. Raises a
-        PolicyError where the policy says that the source is read in place, or where it is not what
-        the policy says, and a BudgetError where the budget does not allow the counts.
+        out (`measure_quality`). Nothing changes where the source cannot be read, nor where it is
+        not what was `checked` (the `version` of a check). Raises a PolicyError where the policy
+        says that the source is read in place, or where it is not what the policy says, a
+        MachineryError where it has changed, and a BudgetError where the budget does not allow the
+        counts.
 
         >>> from adomnia.testing import town
         >>> with town(rows=50).open() as database:
         ...     database.load().number
         2
         """
-        made = self._backend.load()
+        made = self._backend.load(checked=checked)
         epsilon = self.policy.quality if quality is None else quality
         if epsilon is not None:
             self.measure_quality(epsilon)

@@ -154,6 +154,16 @@ class Editions:
             raise
         return EditionDraft(path, facts)
 
+    def discard(self, draft: EditionDraft) -> None:
+        """Erase a draft that shall have no number."""
+        shutil.rmtree(draft.path, ignore_errors=True)
+
+    def source_version(self) -> str:
+        """Which state of the source is there now, without reading a row."""
+        from adomnia.engines.source_files import find, version  # noqa: PLC0415 (as above)
+
+        return version(find(self.policy.beside(self.policy.source)))
+
     def publish(self, draft: EditionDraft, journal: Journal) -> Edition:
         """Give a draft its number: from now on it is in force. Old ones are erased.
 

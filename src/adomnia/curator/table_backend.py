@@ -17,7 +17,7 @@ from adomnia.curator.ledger_view import open_journal
 from adomnia.curator.planning.pricing import check_prices
 from adomnia.curator.sources import open_engine, read_public, telling
 from adomnia.engines.engine import Engine, Request
-from adomnia.errors import PolicyError
+from adomnia.errors import MachineryError, PolicyError
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.reserve import Budgets
 from adomnia.mechanisms.counts.row_limit import limit_histogram, limit_rows
@@ -42,7 +42,13 @@ from adomnia.queries.sql.bind import interpret, refused
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
-__all__ = ["TableBackend", "load_edition", "prepare_sealed", "read_sealed"]
+__all__ = [
+    "TableBackend",
+    "load_edition",
+    "opened_source",
+    "prepare_sealed",
+    "read_sealed",
+]
 
 T = TypeVar("T")
 
@@ -141,10 +147,10 @@ class TableBackend:
             self._opened.append(engine)
             self.engine, self.current = engine, last
 
-    def load(self, tell: Tell | None = None) -> Edition:
+    def load(self, tell: Tell | None = None, checked: str | None = None) -> Edition:
         """Read the source again: a new edition, in force from now on."""
         with _located(self.policy, ("data", "source")):
-            made = load_edition(self.policy, tell)
+            made = load_edition(self.policy, tell, checked)
         self._take_last()
         return made
 
@@ -264,8 +270,19 @@ def _table(policy: Policy) -> Table:
     )
 
 
-def load_edition(policy: Policy, tell: Tell | None = None) -> Edition:
-    """Read the source of a policy: a new edition, in force from now on wherever it is asked."""
+@contextmanager
+def opened_source(policy: Policy, source: Any = None) -> Iterator[tuple[Engine, Table]]:
+    """The source as it is now, and the table that it holds, for a curator who looks at it."""
+    table = _table(policy)
+    with closing(_in_place(policy, table, source)) as engine:
+        yield engine, table
+
+
+def load_edition(policy: Policy, tell: Tell | None = None, checked: str | None = None) -> Edition:
+    """Read the source of a policy: a new edition, in force from now on wherever it is asked.
+
+    Where the source was `checked`, as its version tells, another one is not put in force.
+    """
     if policy.in_place:
         raise PolicyError(
             "data that is read in place has no editions",
@@ -276,6 +293,9 @@ def load_edition(policy: Policy, tell: Tell | None = None) -> Edition:
     editions, table = Editions(policy), _table(policy)
     with editions.alone(), _located(policy, ("data", "source")):
         draft = editions.write(table, partial(_check_columns, policy), tell)
+        if checked is not None and editions.source_version() != checked:
+            editions.discard(draft)
+            raise MachineryError("the source changed after it was checked", "load it again")
         with closing(open_journal(policy)) as journal:
             return editions.publish(draft, journal)
 

@@ -17,18 +17,44 @@ from numpy.typing import NDArray
 
 from adomnia.engines.contingency import Axes, ExactTables
 from adomnia.engines.engine import Engine, Request
+from adomnia.engines.source_facts import (
+    Bins,
+    ChangedColumn,
+    CutRows,
+    Extremes,
+    InspectedColumn,
+    InspectedNumbers,
+    InspectedUnits,
+    Inspection,
+    InspectionOrder,
+    SourceChanges,
+    UndeclaredColumn,
+)
 from adomnia.errors import MachineryError
 from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.expression import Expr
 from adomnia.schema.table import Table
 
 __all__ = [
+    "Bins",
+    "ChangedColumn",
+    "CutRows",
     "ExactEngine",
     "ExactGroups",
     "ExactView",
+    "Extremes",
+    "InspectedColumn",
+    "InspectedNumbers",
+    "InspectedUnits",
+    "Inspection",
+    "InspectionOrder",
+    "SourceChanges",
     "Survey",
     "SurveyedEngine",
+    "UndeclaredColumn",
+    "changes",
     "exact_view",
+    "inspect",
     "survey",
 ]
 
@@ -58,6 +84,10 @@ class SurveyedEngine(Protocol):
 
     def _survey(self) -> Survey:
         """Types, extremes and short lists of values, for a curator's first draft."""
+        ...
+
+    def _inspect(self, table: Table, order: InspectionOrder) -> Inspection:
+        """What cleaning by the policy does to the rows, for a curator's check."""
         ...
 
 
@@ -91,6 +121,25 @@ def survey(engine: Engine) -> Survey:
     if not isinstance(engine, SurveyedEngine):
         raise MachineryError("an edition cannot be surveyed: a draft is made of the source itself")
     return engine._survey()
+
+
+def inspect(engine: Engine, table: Table, order: InspectionOrder) -> Inspection:
+    """What a curator is told of a source before it is loaded, exactly."""
+    return _exact(engine)._inspect(table, order)
+
+
+@runtime_checkable
+class ComparedEngine(Protocol):
+    """What an engine implements that can be held against an edition."""
+
+    def _changes(self, table: Table, edition: Any) -> SourceChanges:
+        """What the rows have that those of an edition have not, and the other way round."""
+        ...
+
+
+def changes(engine: Engine, table: Table, edition: Engine) -> SourceChanges | None:
+    """What a source has that an edition has not; None where they cannot be held together."""
+    return engine._changes(table, edition) if isinstance(engine, ComparedEngine) else None
 
 
 def _exact(engine: Engine) -> ExactEngine:

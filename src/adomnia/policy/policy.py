@@ -14,6 +14,7 @@ from typing import Any
 
 from adomnia.errors import PolicyError
 from adomnia.policy.audit_section import Audit, audit_section
+from adomnia.policy.check_section import CheckLimits, check_limits, origins_of
 from adomnia.policy.domains import attributes_of
 from adomnia.policy.graph_section import GraphSource, graph_source
 from adomnia.policy.impossible_section import Impossible, impossible_rows
@@ -98,6 +99,9 @@ class Policy:
     confirmed: bool = False
     digest: str = ""
     audit: Audit = field(default_factory=Audit)
+    check: CheckLimits = field(default_factory=CheckLimits)
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """Whence the domains of attributes are, as far as that is said; no promise rests on it."""
     rows: int | None = None
     """About how many rows there are, as far as that is public; no promise rests on it."""
     version: str | None = None
@@ -161,6 +165,8 @@ def read_policy(file: str | Path) -> Policy:
         confirmed=privacy.confirmed,
         digest=hashlib.sha256(reader.text.encode()).hexdigest(),
         audit=audit_section(reader) if "audit" in reader.tree else Audit(),
+        check=check_limits(reader),
+        origins=origins_of(reader),
         rows=data.rows,
         version=data.version,
         memory=data.memory,

@@ -19,6 +19,7 @@ __all__ = [
     "AnalystSection",
     "AttributeSection",
     "AuditSection",
+    "CheckSection",
     "DataSection",
     "GraphSection",
     "ImpossibleSection",
@@ -90,6 +91,7 @@ class AttributeSection(Section, frozen=True):
     zone: Text | None = None
     nullable: bool = False
     sensitive: bool = True
+    origin: Text | None = None
 
 
 class AnalystSection(Losses, frozen=True):
@@ -174,6 +176,17 @@ class AuditSection(Section, frozen=True):
     releases: Whole | None = None
 
 
+class CheckSection(Section, frozen=True):
+    """`[check]`: from when on a check of the source fails."""
+
+    left_out: Written = None
+    cut: Written = None
+    nobody: Written = None
+    repeated: Written = None
+    drift: Written = None
+    gone: Written = None
+
+
 SECTIONS: Mapping[str, type[Section]] = {
     "data": DataSection,
     "privacy": PrivacySection,
@@ -187,6 +200,7 @@ SECTIONS: Mapping[str, type[Section]] = {
     "quality": QualitySection,
     "graph": GraphSection,
     "audit": AuditSection,
+    "check": CheckSection,
 }
 NAMED = ("attributes", "analysts", "public")
 """Sections that are written once for each name."""

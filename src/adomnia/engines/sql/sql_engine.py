@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from adomnia.engines.contingency import Axes, Contingency, ExactTables, sealed, tables_of
 from adomnia.engines.engine import Cells, Histogram, Keyed, Request
 from adomnia.engines.exact import ExactGroups
+from adomnia.engines.source_facts import Inspection, InspectionOrder
 from adomnia.engines.sql.components import components
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.statement import (
@@ -120,6 +121,24 @@ class SqlEngine(ABC):
         statement = self._aggregates(request)
         *columns, counts = _turned(self._arrays(statement.text), statement.decodes)
         return [column.tolist() for column in columns], counts.astype(np.int64)
+
+    def _inspect(self, table: Table, order: InspectionOrder) -> Inspection:
+        """What cleaning does to the rows, for the auditor's view; all of one moment."""
+        from adomnia.engines.sql.inspection import RowsToInspect, inspect  # noqa: PLC0415 (rare)
+
+        self.check(table)
+        with self.snapshot() as moment:
+            rows = RowsToInspect(
+                self._types, self._dialect, moment._rows, moment._coded(), moment._staged
+            )
+            return inspect(rows, table, order)
+
+    @contextmanager
+    def _staged(self, select: str) -> Iterator[str]:
+        """What a statement selects, for several others: worked out again by each, unless an engine
+        has a place of its own."""
+        name = self._dialect.quoted("adomnia staged")
+        yield f"({select}{self._dialect.barrier}) AS {name}"
 
     def _aggregates(self, request: Request) -> Statement:
         self.check(request.table)

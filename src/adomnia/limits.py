@@ -42,6 +42,7 @@ __all__ = [
     "MAX_TESTED_VALUES",
     "MAX_UNPAID_ROUNDS",
     "MAX_WAITING_QUESTIONS",
+    "MIN_LISTED_ROWS",
 ]
 
 MAX_STATEMENT_CHARACTERS = 100_000
@@ -161,3 +162,6 @@ MAX_HOLDER_REQUEST = 1 << 18
 
 MAX_HOLDER_REPLY = 1 << 24
 """Bytes of a holder's reply."""
+
+MIN_LISTED_ROWS = 10
+"""A value that fewer rows have is rare and may be a person: a draft does not list it."""

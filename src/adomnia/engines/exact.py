@@ -22,7 +22,8 @@ from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.expression import Expr
 from adomnia.schema.table import Table
 
-__all__ = ["ExactEngine", "ExactGroups", "ExactView", "Survey", "exact_view", "survey"]
+__all__ = ["ExactEngine", "ExactGroups", "ExactView", "Survey", "exact_view", "survey",
+           "unit_rows"]  # fmt: skip
 
 ExactGroups = tuple[list[list[Any]], NDArray[np.int64]]
 """The combinations of keys that occur, by columns, and how many rows have each."""
@@ -45,6 +46,10 @@ class ExactEngine(Protocol):
 
     def _survey(self) -> Survey:
         """Types, extremes and short lists of values, for a curator's first draft."""
+        ...
+
+    def _rows_per_value(self, column: str) -> Mapping[int, int]:
+        """For each number of rows how many values of a column have it."""
         ...
 
 
@@ -76,6 +81,11 @@ def exact_view(engine: Engine, table: Table) -> Iterator[ExactView]:
 def survey(engine: Engine) -> Survey:
     """What a curator needs for a first draft of a policy: it is not public until he says so."""
     return _exact(engine)._survey()
+
+
+def unit_rows(engine: Engine, column: str) -> Mapping[int, int]:
+    """For each number of rows how many values of a column have it, if it were the unit."""
+    return _exact(engine)._rows_per_value(column)
 
 
 def _exact(engine: Engine) -> ExactEngine:

@@ -16,6 +16,7 @@ from adomnia.engines.exact import ExactGroups
 from adomnia.engines.sql.components import components
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.statement import (
+    DATA,
     CodedRows,
     Decodes,
     Statement,
@@ -112,6 +113,12 @@ class SqlEngine(ABC):
         statement = self._aggregates(request)
         *columns, counts = _turned(self._arrays(statement.text), statement.decodes)
         return [column.tolist() for column in columns], counts.astype(np.int64)
+
+    def _rows_per_value(self, column: str) -> Mapping[int, int]:
+        """For each number of rows how many values of a column have it, for the auditor's view."""
+        from adomnia.engines.survey import rows_per_value  # noqa: PLC0415 (for a draft alone)
+
+        return rows_per_value(column, DATA, self._rows, self._dialect)
 
     def _aggregates(self, request: Request) -> Statement:
         self.check(request.table)

@@ -109,7 +109,10 @@ def _only_table(path: str) -> str:
         return re.sub(r"\W+", "_", Path(path).name.split(".")[0]) or "data"
     if len(tables) == 1:
         return next(iter(tables))
-    listed = ", ".join(f"{name} ({columns} columns)" for name, columns in tables.items())
+    listed = ", ".join(
+        f"{name} ({columns} column{'s' if columns != 1 else ''})"
+        for name, columns in tables.items()
+    )
     if not tables:
         raise PolicyError("there is no table that could be read", "name it with --table")
     raise PolicyError("the source has several tables", f"name one with --table: {listed}")

@@ -1,4 +1,4 @@
-"""Identifiers are told from what is measured, on many made-up tables that were drawn, not chosen."""
+"""Identifiers are told from what is measured, on many tables that were drawn, not chosen."""
 
 from __future__ import annotations
 

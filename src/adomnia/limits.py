@@ -44,6 +44,7 @@ __all__ = [
     "MAX_UNPAID_ROUNDS",
     "MAX_WAITING_QUESTIONS",
     "MAX_ZONE_YEARS",
+    "MIN_LISTED_ROWS",
 ]
 
 MAX_STATEMENT_CHARACTERS = 100_000
@@ -169,3 +170,6 @@ MAX_HOLDER_REPLY = 1 << 24
 
 MAX_ZONE_YEARS = 200
 """So many years of a zone's clock are written into a statement, change by change."""
+
+MIN_LISTED_ROWS = 10
+"""A value that fewer rows have is rare and may be a person: a draft does not list it."""

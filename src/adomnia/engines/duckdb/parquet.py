@@ -27,7 +27,7 @@ from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Dates, Domain, Grid, Open, Timestamps
 
-__all__ = ["parts"]
+__all__ = ["columns", "parts"]
 
 ROWS = 1 << 16
 
@@ -82,6 +82,11 @@ def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
     )
     size = sum(file.size for listed in groups.values() for file in listed)
     return Parts(tuple(made), varied, size)
+
+
+def columns(file: Path) -> tuple[str, ...]:
+    """The columns of a file and of its folders."""
+    return tuple(_footer(file).schema.names)
 
 
 def _rows(schema: Any, files: Sequence[_File]) -> Rows:

@@ -17,6 +17,7 @@ from adomnia.engines.source_facts import Inspection, InspectionOrder
 from adomnia.engines.sql.components import components
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.statement import (
+    DATA,
     CodedRows,
     Decodes,
     Statement,
@@ -139,6 +140,12 @@ class SqlEngine(ABC):
         has a place of its own."""
         name = self._dialect.quoted("adomnia staged")
         yield f"({select}{self._dialect.barrier}) AS {name}"
+
+    def _rows_per_value(self, column: str) -> Mapping[int, int]:
+        """For each number of rows how many values of a column have it, for the auditor's view."""
+        from adomnia.engines.survey import rows_per_value  # noqa: PLC0415 (for a draft alone)
+
+        return rows_per_value(column, DATA, self._rows, self._dialect)
 
     def _aggregates(self, request: Request) -> Statement:
         self.check(request.table)

@@ -107,6 +107,11 @@ class EditionWriter(Protocol):
         """Read the source once and write what it holds; nothing that is in force changes."""
         ...
 
+    def source_version(self) -> str | None:
+        """Which state of the source is there now, as its engine names it, without reading a row;
+        None where nobody can know."""
+        ...
+
     def publish(self, name: EditionName) -> None:
         """Put what was written in its place, whole or not at all; what bore the name is gone."""
         ...

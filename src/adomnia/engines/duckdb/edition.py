@@ -9,7 +9,7 @@ a unit has depends on other rows, so nothing is ordered or chosen by it (`editio
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -162,6 +162,11 @@ class DuckDBEdition(DuckDBReader):
     def version(self) -> str:
         """Which edition it is."""
         return self._edition
+
+    @property
+    def stored(self) -> tuple[Path, Mapping[str, str]]:
+        """Its file, and the tables there of the columns that are words."""
+        return self._path, {name: _words(at) for at, name in enumerate(self.facts.words)}
 
     def ready(self) -> None:
         """Open the file anew where the engine has died."""

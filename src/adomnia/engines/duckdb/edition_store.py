@@ -16,6 +16,7 @@ from uuid import uuid4
 from adomnia.engines.duckdb.edition import DuckDBEdition, write_edition
 from adomnia.engines.edition_store import EditionFacts, EditionName, Means, surplus
 from adomnia.engines.private_folder import locked_folder
+from adomnia.engines.source_files import find, version
 from adomnia.schema.table import Table
 
 __all__ = ["EditionFolder"]
@@ -82,6 +83,10 @@ class _FolderWriter:
         )
         _write_durably(self.draft / FACTS, facts.to_json())
         return facts
+
+    def source_version(self) -> str:
+        """Which state of the files is there now."""
+        return version(find(self.store.source))
 
     def publish(self, name: EditionName) -> None:
         """Put it in its place; what bears the name is no edition that the ledger knows."""

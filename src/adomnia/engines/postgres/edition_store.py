@@ -19,6 +19,7 @@ from adomnia.engines.engine import quietly
 from adomnia.engines.postgres.connections import begin_writing, writing_connection
 from adomnia.engines.postgres.dialect import PostgresDialect
 from adomnia.engines.postgres.edition import EditionTables, PostgresEdition, write_edition
+from adomnia.engines.postgres.engine import PostgreSQL
 from adomnia.engines.postgres.relation import find_relation, first_row, unreadable
 from adomnia.errors import AdomniaError, MachineryError, PolicyError
 from adomnia.schema.table import Table
@@ -75,6 +76,10 @@ class EditionSchema:
             quietly(lambda: self._prepare(connection), self._failed)
             quietly(lambda: self._begin(connection), self._failed)
             yield _SchemaWriter(self, connection, f"draft_{uuid4().hex}")
+
+    def source(self) -> PostgreSQL:
+        """The table as it is."""
+        return PostgreSQL(self._url, self._relation, {})
 
     def open(self, name: EditionName, table: Table) -> PostgresEdition | None:
         """The engine that asks an edition; None where it is not there, or somebody else's."""
@@ -186,6 +191,11 @@ class _SchemaWriter:
         """Read the source once and write what it holds."""
         work = partial(self.store.write, self.connection, self.draft, table, means)
         return quietly(work, self.store._failed)
+
+    def source_version(self) -> str | None:
+        """Which state of the table is there now, if the server counts what changes in it."""
+        with closing(self.store.source()) as source:
+            return source.version() if source.is_counted() else None
 
     def publish(self, name: EditionName) -> None:
         """Put it in its place."""

@@ -71,6 +71,13 @@ class PostgreSQL(PostgresReader):
             facts = quietly(lambda: self._facts(moment._connection), self._lost)
         return hashlib.sha256(repr(facts).encode()).hexdigest()
 
+    def is_counted(self) -> bool:
+        """Whether the server counts what changes in the table: then its version stays else."""
+        with self.snapshot() as moment:
+            counts, *_ = quietly(lambda: first_row(moment._connection.execute(_MOMENT)), self._lost)
+            parts = moment._connection.execute(_PARTS, [self._table.oid]).fetchall()
+        return bool(counts) and not {"f", "v"} & {part[1] for part in parts}
+
     def _survey(self) -> Survey:
         """Types, extremes and short lists of values, for a curator's first draft."""
         with self.snapshot() as moment:

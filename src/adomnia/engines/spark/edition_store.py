@@ -23,7 +23,7 @@ from adomnia.engines.spark.edition import FACTS, ROWS, SparkEdition, write_editi
 from adomnia.engines.spark.folders import SparkFolder
 from adomnia.engines.spark.reader import unreadable
 from adomnia.engines.spark.sessions import Address, address
-from adomnia.engines.spark.tables import SparkRelation, relation
+from adomnia.engines.spark.tables import SparkRelation, relation, state_digest
 from adomnia.errors import AdomniaError, MachineryError, PolicyError
 from adomnia.schema.table import Table
 
@@ -99,6 +99,11 @@ class _FilesWriter:
         facts = quietly(partial(write_edition, self.source, table, path, means), unreadable)
         quietly(lambda: self.folder.write(f"{self.draft}/{DRAFT}", facts.to_json()), _unwritten)
         return facts
+
+    def source_version(self) -> str | None:
+        """Which state of the files is there now; a view is new each time it is looked at."""
+        first, second = (quietly(lambda: state_digest(self.source), unreadable) for _ in range(2))
+        return first if first == second else None
 
     def publish(self, name: EditionName) -> None:
         """Put it in its place; what bears the name is no edition that the ledger knows.

@@ -6,7 +6,6 @@ alone. Nothing is written. `docs/sources.md` says how to name a source.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,7 +18,7 @@ from adomnia.engines.exact import Survey
 from adomnia.engines.spark.columns import check_domains, reading, types_of
 from adomnia.engines.spark.dialect import SPARK
 from adomnia.engines.spark.reader import SparkReader, lost, unreadable
-from adomnia.engines.spark.tables import relation
+from adomnia.engines.spark.tables import relation, state_digest
 from adomnia.engines.sql.statement import DATA
 from adomnia.engines.survey import survey
 from adomnia.errors import PolicyError
@@ -71,8 +70,7 @@ class Spark(SparkReader):
         It is of the names, sizes and times of the files. A table that has none is new each time,
         and what is handed in is new each time it is opened.
         """
-        state = quietly(self._relation.state, lost)
-        return hashlib.sha256(repr(state).encode()).hexdigest()
+        return quietly(lambda: state_digest(self._relation), lost)
 
     @contextmanager
     def snapshot(self) -> Iterator[Spark]:

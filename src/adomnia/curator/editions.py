@@ -108,7 +108,7 @@ class Editions:
             EditionFile,
         )
 
-        facts = EditionFile.from_json((edition.path / FACTS).read_text())
+        facts = EditionFile.read(edition.path / FACTS)
         name = f"edition {edition.number}"
         return DuckDBEdition(edition.path / ROWS, facts, table, name, self.policy.memory)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 from adomnia.curator.access import CURATOR
 from adomnia.curator.answers.memory import Memory, recorded
@@ -17,7 +17,8 @@ from adomnia.curator.ledger_view import open_journal
 from adomnia.curator.planning.pricing import check_prices
 from adomnia.curator.sources import open_engine, read_public, telling
 from adomnia.engines.engine import Engine, Request
-from adomnia.errors import PolicyError
+from adomnia.errors import MachineryError, PolicyError
+from adomnia.ledger.journal import Journal
 from adomnia.ledger.reserve import Budgets
 from adomnia.mechanisms.counts.row_limit import limit_histogram, limit_rows
 from adomnia.mechanisms.mechanism import Mechanism, Releasing
@@ -25,7 +26,15 @@ from adomnia.policy.policy import Policy, line_of
 from adomnia.priors.prior_knowledge import PriorKnowledge
 from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.premises import Facts
-from adomnia.privacy.reads import CellTotals, CellValues, KeyTotals, MarginalTables, Reads
+from adomnia.privacy.reads import (
+    CellTotals,
+    CellValues,
+    KeyTotals,
+    MarginalTables,
+    Reads,
+    UnitPeaks,
+    UnitRows,
+)
 from adomnia.queries.expression import Expr
 from adomnia.queries.operations import call
 from adomnia.queries.question import Question
@@ -33,7 +42,15 @@ from adomnia.queries.sql.bind import interpret, refused
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
 
-__all__ = ["TableBackend", "load_edition", "prepare_sealed", "read_sealed"]
+__all__ = [
+    "TableBackend",
+    "load_edition",
+    "opened_source",
+    "prepare_sealed",
+    "read_sealed",
+]
+
+T = TypeVar("T")
 
 RECORDS = 1024
 """So many records of earlier uses are kept read; the rest are read when they are needed."""
@@ -59,6 +76,7 @@ class TableBackend:
         self.policy = policy = replace(policy, rows_stay=self.engine.row_count_is_stable)
         self._binders = lru_cache(maxsize=64)(lambda _: lru_cache(maxsize=512)(self._bound))
         self._recall = lru_cache(maxsize=RECORDS)(partial(recorded, self.journal))
+        self._read: dict[str, Any] = {}
         self._public = (-1, PriorKnowledge())
         self.knowledge = PriorRegistry(
             policy, self.journal, self.bind, tuple(self.engine.columns()), self.edition
@@ -129,12 +147,19 @@ class TableBackend:
             self._opened.append(engine)
             self.engine, self.current = engine, last
 
-    def load(self, tell: Tell | None = None) -> Edition:
+    def load(self, tell: Tell | None = None, checked: str | None = None) -> Edition:
         """Read the source again: a new edition, in force from now on."""
         with _located(self.policy, ("data", "source")):
-            made = load_edition(self.policy, tell)
+            made = load_edition(self.policy, tell, checked)
         self._take_last()
         return made
+
+    def kept(self, receipt: str, read: Callable[[Journal, str], T]) -> T:
+        """What a function reads of an answered use, which never changes; read once."""
+        if receipt not in self._read:
+            self._read[receipt] = read(self.journal, receipt)
+        found: T = self._read[receipt]
+        return found
 
     def memory(self, analyst: str, version: str) -> Memory:
         """What this analyst has been told of this version of the data, and what everybody was."""
@@ -245,8 +270,19 @@ def _table(policy: Policy) -> Table:
     )
 
 
-def load_edition(policy: Policy, tell: Tell | None = None) -> Edition:
-    """Read the source of a policy: a new edition, in force from now on wherever it is asked."""
+@contextmanager
+def opened_source(policy: Policy, source: Any = None) -> Iterator[tuple[Engine, Table]]:
+    """The source as it is now, and the table that it holds, for a curator who looks at it."""
+    table = _table(policy)
+    with closing(_in_place(policy, table, source)) as engine:
+        yield engine, table
+
+
+def load_edition(policy: Policy, tell: Tell | None = None, checked: str | None = None) -> Edition:
+    """Read the source of a policy: a new edition, in force from now on wherever it is asked.
+
+    Where the source was `checked`, as its version tells, another one is not put in force.
+    """
     if policy.in_place:
         raise PolicyError(
             "data that is read in place has no editions",
@@ -257,6 +293,9 @@ def load_edition(policy: Policy, tell: Tell | None = None) -> Edition:
     editions, table = Editions(policy), _table(policy)
     with editions.alone(), _located(policy, ("data", "source")):
         draft = editions.write(table, partial(_check_columns, policy), tell)
+        if checked is not None and editions.source_version() != checked:
+            editions.discard(draft)
+            raise MachineryError("the source changed after it was checked", "load it again")
         with closing(open_journal(policy)) as journal:
             return editions.publish(draft, journal)
 
@@ -300,6 +339,8 @@ def _request(table: Table, reads: Reads) -> Request:
         return Request(table, reads.where, reads.keys, reads.contributions)
     if isinstance(reads, MarginalTables):
         return Request(table, reads.where, reads.keys, reads.contributions, grouping=0)
+    if isinstance(reads, UnitRows | UnitPeaks):
+        return Request(table, None, (), (ROWS,))  # that it can be read at all
     raise TypeError("a table has no graph")
 
 
@@ -334,6 +375,8 @@ def _totals(engine: Engine, table: Table, group: Sequence[Any]) -> Sequence[Seal
 
 
 def _one(engine: Engine, table: Table, reads: Reads) -> Sealed[Any] | Any:
+    if isinstance(reads, UnitRows | UnitPeaks):
+        return engine.unit_scores(table, reads)
     request = _request(table, reads)
     if isinstance(reads, CellValues):
         sealed = engine.histogram(request, reads.ranked)

@@ -14,6 +14,7 @@ from typing import Any
 
 from adomnia.errors import PolicyError
 from adomnia.policy.audit_section import Audit, audit_section
+from adomnia.policy.check_section import CheckLimits, check_limits, origins_of
 from adomnia.policy.domains import attributes_of
 from adomnia.policy.graph_section import GraphSource, graph_source
 from adomnia.policy.impossible_section import Impossible, impossible_rows
@@ -26,6 +27,7 @@ from adomnia.policy.sections import (
     PriorSection,
     PrivacySection,
     PublicSection,
+    QualitySection,
 )
 from adomnia.policy.toml_reader import Reader, check_sections, parse
 from adomnia.privacy.composition import Budget
@@ -97,6 +99,9 @@ class Policy:
     confirmed: bool = False
     digest: str = ""
     audit: Audit = field(default_factory=Audit)
+    check: CheckLimits = field(default_factory=CheckLimits)
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """Whence the domains of attributes are, as far as that is said; no promise rests on it."""
     rows: int | None = None
     """About how many rows there are, as far as that is public; no promise rests on it."""
     version: str | None = None
@@ -109,6 +114,8 @@ class Policy:
     """So many of the last editions are kept."""
     in_place: bool = False
     """Whether the source is read as it is at each question, without an edition."""
+    quality: Fraction | None = None
+    """What counting what is left out of each edition may cost; None counts nothing."""
     rows_stay: bool = True
     """Whether no row's content changes how many rows the source is read as; its kind says so."""
 
@@ -158,11 +165,14 @@ def read_policy(file: str | Path) -> Policy:
         confirmed=privacy.confirmed,
         digest=hashlib.sha256(reader.text.encode()).hexdigest(),
         audit=audit_section(reader) if "audit" in reader.tree else Audit(),
+        check=check_limits(reader),
+        origins=origins_of(reader),
         rows=data.rows,
         version=data.version,
         memory=data.memory,
         editions=data.editions,
         keep=data.keep,
+        quality=_quality(reader),
         in_place=("://" in source) if data.in_place is None else data.in_place,
     )
 
@@ -285,6 +295,15 @@ def _priors(reader: Reader) -> tuple[PriorSource, ...]:
         reader.fail("exact releases are written [[prior]], with two brackets", "", ("prior",))
     parts = (reader.section(PriorSection, ("prior",), part) for part in listed)
     return tuple(PriorSource(p.sql, p.values, p.rounded, p.below) for p in parts)
+
+
+def _quality(reader: Reader) -> Fraction | None:
+    amount = reader.section(QualitySection, ("quality",)).epsilon
+    if amount is None:
+        return None
+    written = str(amount) if isinstance(amount, Decimal) else amount
+    found: Fraction = reader.guard(("quality", "epsilon"), partial(exact, written))
+    return found
 
 
 def _universe(reader: Reader, privacy: PrivacySection) -> tuple[str, ...] | None:

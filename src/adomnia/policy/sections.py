@@ -19,6 +19,7 @@ __all__ = [
     "AnalystSection",
     "AttributeSection",
     "AuditSection",
+    "CheckSection",
     "DataSection",
     "GraphSection",
     "ImpossibleSection",
@@ -27,6 +28,7 @@ __all__ = [
     "PriorSection",
     "PrivacySection",
     "PublicSection",
+    "QualitySection",
     "Section",
 ]
 
@@ -86,8 +88,10 @@ class AttributeSection(Section, frozen=True):
     low: Written = None
     high: Written = None
     step: Written = None
+    zone: Text | None = None
     nullable: bool = False
     sensitive: bool = True
+    origin: Text | None = None
 
 
 class AnalystSection(Losses, frozen=True):
@@ -128,6 +132,12 @@ class ImpossibleSection(Section, frozen=True):
     when: Text
 
 
+class QualitySection(Section, frozen=True):
+    """`[quality]`: what counting that which is left out of an edition may cost."""
+
+    epsilon: Written = None
+
+
 class GraphSection(Section, frozen=True):
     """`[graph]`: edges, nodes, and what is promised about them."""
 
@@ -166,6 +176,17 @@ class AuditSection(Section, frozen=True):
     releases: Whole | None = None
 
 
+class CheckSection(Section, frozen=True):
+    """`[check]`: from when on a check of the source fails."""
+
+    left_out: Written = None
+    cut: Written = None
+    nobody: Written = None
+    repeated: Written = None
+    drift: Written = None
+    gone: Written = None
+
+
 SECTIONS: Mapping[str, type[Section]] = {
     "data": DataSection,
     "privacy": PrivacySection,
@@ -176,8 +197,10 @@ SECTIONS: Mapping[str, type[Section]] = {
     "accounts": AccountsSection,
     "prior": PriorSection,
     "impossible": ImpossibleSection,
+    "quality": QualitySection,
     "graph": GraphSection,
     "audit": AuditSection,
+    "check": CheckSection,
 }
 NAMED = ("attributes", "analysts", "public")
 """Sections that are written once for each name."""

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
         planned_repeats,
     )
     from adomnia.review.audit_report import COLOURS, AuditReport, judge
+    from adomnia.review.check.examination import check_source
+    from adomnia.review.check.remarks import Remark, remarks
+    from adomnia.review.check.source_check import PassedLimit, SourceCheck
     from adomnia.review.disclosures import Roles, count_disclosures, disclosures_of
     from adomnia.review.draft import Draft, DraftColumn, Wish, confirmed, draft_policy
     from adomnia.review.gate import ReleaseCheck, check_release, gate_of
@@ -34,6 +37,9 @@ _MEMBERS = {
     "attacks": "Sums attack_averaging attack_made_up attack_prior attack_sums attack_tracker "
     "planned_repeats",
     "audit_report": "COLOURS AuditReport judge",
+    "check.examination": "check_source",
+    "check.remarks": "Remark remarks",
+    "check.source_check": "PassedLimit SourceCheck",
     "disclosures": "Roles count_disclosures disclosures_of",
     "draft": "Draft DraftColumn Wish confirmed draft_policy",
     "gate": "ReleaseCheck check_release gate_of",
@@ -52,9 +58,12 @@ __all__ = [
     "ComparedTable",
     "Draft",
     "DraftColumn",
+    "PassedLimit",
     "RecordsComparison",
     "ReleaseCheck",
+    "Remark",
     "Roles",
+    "SourceCheck",
     "Sums",
     "Wish",
     "attack_averaging",
@@ -63,6 +72,7 @@ __all__ = [
     "attack_sums",
     "attack_tracker",
     "check_release",
+    "check_source",
     "compare_records",
     "confirmed",
     "count_disclosures",
@@ -72,6 +82,7 @@ __all__ = [
     "judge",
     "planned_repeats",
     "refuse_comparison",
+    "remarks",
 ]
 
 _EXPORTS = Exports(__name__, _MEMBERS)

@@ -20,7 +20,9 @@ from adomnia.privacy.loss import Amount
 if TYPE_CHECKING:
     from adomnia.audit.disclosure.disclosure_report import DisclosureReport
     from adomnia.audit.finding import Finding
+    from adomnia.curator.editions import Edition
     from adomnia.review.audit_report import AuditReport
+    from adomnia.review.check.source_check import SourceCheck
     from adomnia.review.gate import ReleaseCheck
     from adomnia.review.records_comparison import RecordsComparison
 
@@ -34,9 +36,9 @@ AskingAttack = Literal["reconstruct", "averaging", "tracker", "prior"]
 class Database(curator.PrivateDatabase):
     """Sensitive data behind its promise, with all that its curator may do with it.
 
-    Close it, or use it in a `with` statement. `audit`, `check_release`, `compare_records`,
-    `disclosures` and `attack` look at exact data: what they return is for the curator, not for
-    publication.
+    Close it, or use it in a `with` statement. `audit`, `check`, `check_release`,
+    `compare_records`, `disclosures` and `attack` look at exact data: what they return is for the
+    curator, not for publication.
 
     >>> from adomnia.testing import town
     >>> with town(rows=50, privacy="epsilon = 2").open() as database:
@@ -87,6 +89,43 @@ class Database(curator.PrivateDatabase):
         file, others = (None if one is None else str(one) for one in (microdata, control))
         case = AuditCase(tuple(public), sensitive, file, names, seed, time_limit, others, shadows)
         return examine(self.policy, case, self._source, progress)
+
+    def check(self) -> SourceCheck:
+        """The source as it is now, held against the policy and the edition in force, exactly.
+
+        Nothing is loaded or spent. Returns what cleaning and the bounds of units leave out, what
+        has changed, which bounds would leave out less, and which limits of [check] are passed;
+        `enforce()` of it raises where any is. Raises a PolicyError where the source cannot be read.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50, more="[check]\\nleft_out = 0.01").open() as database:
+        ...     checked = database.check()
+        >>> [(one.name, one.left_out) for one in checked.inspection.columns][:2], checked.passed
+        ([('sex', 0), ('age', 0)], ())
+        """
+        from adomnia.review.check.examination import check_source  # noqa: PLC0415 (rare)
+
+        return check_source(self.policy, self._source)
+
+    def load_checked(self) -> Edition:
+        """Load the source if it passes no limit of [check] in the policy; else the last edition
+        goes on.
+
+        Returns the new edition. Raises a CheckError where a limit is passed, a PolicyError where
+        the policy sets none or the source cannot be loaded, and a MachineryError where it changed
+        after it was checked.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50, more="[check]\\nleft_out = 0").open() as database:
+        ...     database.load_checked().number
+        2
+        """
+        from adomnia.review.check.examination import refuse_no_limits  # noqa: PLC0415 (rare)
+
+        refuse_no_limits(self.policy)
+        checked = self.check()
+        checked.enforce()
+        return self.load(checked=checked.version)
 
     def check_release(self, planned: ReleasePlan) -> ReleaseCheck:
         """What the tables of a planned release would disclose, before anything is paid.

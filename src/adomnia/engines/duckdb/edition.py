@@ -202,6 +202,11 @@ class DuckDBEdition(DuckDBReader):
         """Which edition it is."""
         return self._edition
 
+    @property
+    def stored(self) -> tuple[Path, Mapping[str, str]]:
+        """Its file, and the tables there of the columns that are words."""
+        return self._path, {name: _words(at) for at, name in enumerate(self._facts.words)}
+
     def ready(self) -> None:
         """Open the file anew where the engine has died."""
         with self._mutex:

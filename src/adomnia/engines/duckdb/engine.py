@@ -7,23 +7,31 @@ Questions are answered from an edition (`edition.py`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import duckdb
 
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.reader import DuckDBReader, connected
 from adomnia.engines.duckdb.source_rows import SourceRows, Tell, check_space, source_rows
-from adomnia.engines.engine import quietly
+from adomnia.engines.engine import quietly, unanswered
 from adomnia.engines.exact import Survey
+from adomnia.engines.source_facts import SourceChanges
 from adomnia.engines.source_files import Source, find, state, unreadable, version
 from adomnia.engines.sql.coding import coded
 from adomnia.engines.sql.dialect import literal
 from adomnia.engines.sql.statement import DATA
 from adomnia.errors import MachineryError
 from adomnia.schema.domain import Domain
+from adomnia.schema.table import Table
+
+if TYPE_CHECKING:
+    from adomnia.engines.duckdb.edition import DuckDBEdition
 
 __all__ = ["DuckDB"]
 
@@ -73,6 +81,33 @@ class DuckDB(DuckDBReader):
             ),
             partial(unreadable, self._path),
         )
+
+    def _changes(self, table: Table, edition: DuckDBEdition) -> SourceChanges:
+        """What the source has that an edition has not, for a curator's check."""
+        from adomnia.engines.duckdb.edition_changes import edition_changes  # noqa: PLC0415 (rare)
+
+        self.check(table)
+        rows = self._coded().source(table, [*self._types])
+        compare = partial(edition_changes, table=table, now=rows, edition=edition)
+        return quietly(lambda: self._run(compare), unanswered)
+
+    @contextmanager
+    def _staged(self, select: str) -> Iterator[str]:
+        """A table beside the copy of the source, while the block runs."""
+        place = Path(self._room.name) / f"staged-{uuid4().hex}.duckdb"
+        name = f"staged_{place.stem[-8:]}"
+
+        def made(cursor: duckdb.DuckDBPyConnection) -> None:
+            cursor.execute(f"ATTACH {literal(str(place))} AS {name}")
+            cursor.execute(f"CREATE TABLE {name}.adomnia_staged AS {select}")
+
+        quietly(lambda: self._run(made), unanswered)
+        try:
+            yield f"{name}.adomnia_staged"
+        finally:
+            with suppress(duckdb.Error):
+                self._connection.execute(f"DETACH {name}")
+            place.unlink(missing_ok=True)
 
     def _open(self, source: Source) -> None:
         current, before = version(source), quietly(lambda: state(source), _gone)

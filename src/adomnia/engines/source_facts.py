@@ -1,0 +1,159 @@
+"""What a curator is told of a source, exactly: what cleaning does to each column, how many rows
+each unit has, which rows repeat, and what an earlier edition had that this source has not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from fractions import Fraction
+
+from adomnia.schema.domain import Value
+
+__all__ = [
+    "Bins",
+    "ChangedColumn",
+    "CutRows",
+    "Extremes",
+    "InspectedColumn",
+    "InspectedNumbers",
+    "InspectedUnits",
+    "Inspection",
+    "InspectionOrder",
+    "SourceChanges",
+    "UndeclaredColumn",
+]
+
+Extremes = tuple[float | date, float | date]
+"""A low and a high end, of numbers or of days."""
+
+Frequent = Sequence[tuple[str | None, int]]
+"""Values and how many rows have each, the most frequent first; None cannot be read."""
+
+
+@dataclass(frozen=True)
+class InspectionOrder:
+    """What to look for: texts that match these patterns, by name, in undeclared columns, and how
+    many rows the values of some columns have."""
+
+    patterns: Mapping[str, str] = field(default_factory=dict)
+    keys: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Counts between edges, two of which are the bounds of the domain, and of what lies before and
+    after them all.
+
+    Days are counted from the first of January of the year 1, which is 1.
+    """
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class InspectedNumbers:
+    """A column of numbers or days: what is clamped, between which ends it lies in the source, what
+    its mean is there and once it is cleaned, and which bounds would leave out how much."""
+
+    below: int
+    above: int
+    ends: Extremes | None
+    mean: float | None
+    cleaned_mean: float | None
+    bounds: Mapping[Fraction, Extremes]
+    bins: Bins | None
+
+
+@dataclass(frozen=True)
+class InspectedColumn:
+    """A declared column: values that are there, not read, or not in its list (`moved` of these to
+    `other`), the most frequent of both; how many rows have each listed value; or its numbers."""
+
+    name: str
+    rows: int
+    present: int
+    unread: int
+    unlisted: int = 0
+    moved: int = 0
+    frequent: Frequent = ()
+    counts: Mapping[Value, int] = field(default_factory=dict)
+    numbers: InspectedNumbers | None = None
+
+    @property
+    def left_out(self) -> int:
+        """How many values cleaning changes: clamped, not listed or not read."""
+        clamped = 0 if self.numbers is None else self.numbers.below + self.numbers.above
+        return clamped + self.unlisted + self.unread
+
+
+@dataclass(frozen=True)
+class UndeclaredColumn:
+    """A column without a domain: how many different values it has, how many match each pattern,
+    how many are long, and the most rows of one value where that was asked for."""
+
+    name: str
+    rows: int
+    present: int
+    distinct: int
+    matched: Mapping[str, int] = field(default_factory=dict)
+    long: int = 0
+    most_rows: int | None = None
+
+
+@dataclass(frozen=True)
+class CutRows:
+    """What a bound cuts: rows `of` those that there were, units that lose some, and of each number
+    the part of its sum, beside the whole. `key` is the column whose groups are bounded."""
+
+    bound: str
+    key: str | None
+    rows: int
+    of: int
+    units: int
+    sums: Mapping[str, tuple[Fraction, Fraction]]
+
+
+@dataclass(frozen=True)
+class InspectedUnits:
+    """How many units have how many rows, rows of nobody, and what each bound cuts."""
+
+    sizes: Mapping[int, int]
+    nobody: int
+    cuts: Sequence[CutRows]
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """All of it; `repeated` rows are the same as an earlier one, `most_alike` of one kind."""
+
+    rows: int
+    columns: Sequence[InspectedColumn]
+    undeclared: Sequence[UndeclaredColumn]
+    repeated: int
+    most_alike: int
+    units: InspectedUnits | None
+
+
+@dataclass(frozen=True)
+class ChangedColumn:
+    """How far a column's shares are from those it had (total variation), and how many values are
+    new, with the most frequent of them."""
+
+    name: str
+    variation: float
+    new: int
+    frequent: Frequent
+
+
+@dataclass(frozen=True)
+class SourceChanges:
+    """What a source has that an edition has not, and the other way round; as it is cleaned."""
+
+    before: int
+    added: int
+    gone: int
+    columns: Sequence[ChangedColumn]

@@ -23,7 +23,7 @@ def test_a_release_is_registered_listed_and_in_the_ledger(run, house):
     assert listed["cells"] == 2
     assert SEX[:40] in run("ledger").out
     entries = run("ledger", "--format", "json").json["entries"]
-    assert [entry["kind"] for entry in entries] == ["opened", "prior"]
+    assert [entry["kind"] for entry in entries] == ["opened", "edition", "prior"]
     assert run("ledger", "--verify").code == 0
 
 

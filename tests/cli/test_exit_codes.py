@@ -174,7 +174,7 @@ def test_a_ledger_that_is_none_stops_everything(house, run):
 
 def test_a_changed_ledger_is_found_and_named(house, run):
     assert run("ask", COUNT, "--epsilon", "0.1").code == 0
-    assert run("ledger", "--verify").out.startswith("ok: 3 entries")
+    assert run("ledger", "--verify").out.startswith("ok: 4 entries")
     with closing(sqlite3.connect(house / "adomnia.ledger")) as connection:
         connection.execute(
             "UPDATE journal SET body = replace(body, '1/10', '1/99') WHERE number = 2"

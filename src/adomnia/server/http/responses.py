@@ -38,6 +38,10 @@ MarginUnits = Annotated[
         "the rank of a quantile or the count of a mode may be off."
     ),
 ]
+EditionNumber = Annotated[
+    int | None, Meta(description="Which edition of the data; null where it is read in place.")
+]
+
 AllowedAmounts = Annotated[
     dict[str, str] | None, Meta(description="Amounts by name; null where there was, or is, none.")
 ]
@@ -71,6 +75,7 @@ class AnswerResponse(Struct):
     remaining: Amounts
     receipt: str
     notes: list[str]
+    edition: EditionNumber
 
 
 class SensitivityBound(Struct):
@@ -153,6 +158,7 @@ class ReceiptResponse(Struct):
     statement: str
     cost: Amounts
     event: EventRecord
+    edition: EditionNumber
     answered: bool
 
 
@@ -161,12 +167,13 @@ class LedgerEntry(Struct):
 
     number: Annotated[int, Meta(description="for an analyst: of their own entries")]
     at: str
-    kind: Literal["opened", "reserved", "answered", "repeated", "prior", "budget"]
+    kind: Literal["opened", "reserved", "answered", "repeated", "prior", "budget", "edition"]
     receipt: ReceiptName | UnsetType = UNSET
     analyst: str | UnsetType = UNSET
     statement: str | UnsetType = UNSET
     cost: Amounts | UnsetType = UNSET
     event: EventRecord | UnsetType = UNSET
+    edition: EditionNumber | UnsetType = UNSET
     repeats: list[ReceiptName] | UnsetType = UNSET
     repriced: int | UnsetType = UNSET
     accepted: bool | UnsetType = UNSET

@@ -32,6 +32,7 @@ def test_it_says_what_it_re_prices(run, house):
     ran = run("prior", "add", "SELECT COUNT(*) AS n FROM people", "--format", "json")
     assert ran.json == {
         "before": {"epsilon": "1/2"}, "after": {"epsilon": "1"}, "repriced": 1, "accepted": False,
+        "edition": 1,
     }  # fmt: skip
     assert "1 earlier answer costs more now" not in run("prior", "add", SEX).out
 

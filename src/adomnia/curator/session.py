@@ -14,7 +14,7 @@ from adomnia.curator.answers.answer_shape import Described, describe, without_da
 from adomnia.curator.answers.known_rows import KnownRows, known_rows
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
 from adomnia.curator.answers.whole import whole_intervals
-from adomnia.curator.editions import edition_of
+from adomnia.curator.editions import edition_of, use_edition
 from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
 from adomnia.curator.quality.left_out import LeftOut, is_known, left_out_of
 from adomnia.curator.quality.quality import paid_quality
@@ -131,7 +131,7 @@ class Session:
     def _edition(self, receipt: str, version: str, repeated: bool) -> int | None:
         """Which edition an answer is of; one that is given again, of when it was paid."""
         entry = self._backend.journal.reservation(receipt) if repeated else None
-        return edition_of(version if entry is None else str(entry.body["use"]["data"]))
+        return edition_of(version) if entry is None else use_edition(entry.body)
 
     def _is_answered(self, key: str | None) -> bool:
         """Whether this key has an answer already, which it then gets again."""

@@ -238,6 +238,7 @@ def _facts(told: _Publication) -> dict[str, Any]:
         **told.imprint.to_json(),
         "table": release.table,
         "version": release.version,
+        "edition": release.edition,
         "spent": {name: str(value) for name, value in plan.spent.amounts.items()},
         "remaining": {name: str(value) for name, value in release.remaining.items()},
         "method": plan.spec.method,

@@ -46,6 +46,10 @@ Intervals = Annotated[
         "the exact one lies."
     ),
 ]
+EditionNumber = Annotated[
+    int | None, Meta(description="Which edition of the data; null where it is read in place.")
+]
+
 AllowedAmounts = Annotated[
     dict[str, str] | None, Meta(description="Amounts by name; null where there was, or is, none.")
 ]
@@ -92,7 +96,7 @@ class AnswerResponse(Struct):
     remaining: Amounts
     receipt: str
     notes: list[str]
-    edition: int | None
+    edition: EditionNumber
     left_out: list[LeftOutResponse]
     whole: dict[str, list[list[float] | None]]
 
@@ -208,6 +212,7 @@ class ReceiptResponse(Struct):
     statement: str
     cost: Amounts
     event: EventRecord
+    edition: EditionNumber
     answered: bool
 
 
@@ -216,12 +221,13 @@ class LedgerEntry(Struct):
 
     number: Annotated[int, Meta(description="for an analyst: of their own entries")]
     at: str
-    kind: Literal["opened", "reserved", "answered", "repeated", "prior", "budget"]
+    kind: Literal["opened", "reserved", "answered", "repeated", "prior", "budget", "edition"]
     receipt: ReceiptName | UnsetType = UNSET
     analyst: str | UnsetType = UNSET
     statement: str | UnsetType = UNSET
     cost: Amounts | UnsetType = UNSET
     event: EventRecord | UnsetType = UNSET
+    edition: EditionNumber | UnsetType = UNSET
     repeats: list[ReceiptName] | UnsetType = UNSET
     repriced: int | UnsetType = UNSET
     accepted: bool | UnsetType = UNSET

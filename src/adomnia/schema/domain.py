@@ -99,9 +99,10 @@ class Timestamps:
 
     def __post_init__(self) -> None:
         _require(1 <= self.step <= DAY and DAY % self.step == 0, "step must divide a day")
+        plain = self.low.tzinfo is None and self.high.tzinfo is None
+        _require(plain, "low and high are local times of the zone, without one")
         _require(self.low <= self.high, "low is above high")
         for end in (self.low, self.high):
-            _require(end.tzinfo is None, "low and high are local times of the zone, without one")
             _require(1 < end.year < 9999, "low and high lie between the years 2 and 9998")
             within = (end - datetime.combine(end.date(), datetime.min.time())).total_seconds()
             _require(within % self.step == 0, "low and high must lie on the step, from midnight on")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tempfile
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
 
 from adomnia.errors import MachineryError
-from adomnia.formatting import label, share, significant
+from adomnia.formatting import label, number, share, significant
 from adomnia.present.drawing.bars import Bar, bar_chart
 from adomnia.present.drawing.histogram import BinnedCounts, histogram
 from adomnia.present.templating import render
@@ -106,8 +106,10 @@ def column_bounds(column: InspectedColumn) -> list[tuple[str, str, str]]:
     return [(share(float(part)), _end(low), _end(high)) for part, (low, high) in found.items()]
 
 
-def _end(end: Any) -> str:
-    return end.isoformat() if isinstance(end, date) else significant(float(end), 6)
+def _end(end: float | date) -> str:
+    if isinstance(end, date):
+        return end.isoformat()
+    return significant(end, 6) if math.isfinite(end) else number(end, 0)
 
 
 def _view(check: SourceCheck, column: InspectedColumn) -> _ColumnView:
@@ -122,7 +124,7 @@ def _view(check: SourceCheck, column: InspectedColumn) -> _ColumnView:
         [("unreadable" if value is None else value, f"{many:,}")
          for value, many in column.frequent],
         column_bounds(column),
-        _bars(column) if bins is None else _histogram(column, domain),
+        _bars(column, domain) if bins is None else _histogram(column, domain),
         0 if bins is None else bins.before + bins.after,
     )  # fmt: skip
 
@@ -148,12 +150,13 @@ def _figures(column: InspectedColumn) -> list[tuple[str, str]]:
     return figures
 
 
-def _bars(column: InspectedColumn) -> str:
+def _bars(column: InspectedColumn, domain: Domain) -> str:
     """A bar for each listed value, and for what is not in the list."""
+    other = getattr(domain, "other", None)
     counts = sorted(column.counts.items(), key=lambda pair: -pair[1])[:MOST_BARS]
     rest = {"(not listed)": column.unlisted, "(not read)": column.unread,
             "(NULL)": column.rows - column.present}  # fmt: skip
-    named = [(label(value), many) for value, many in counts]
+    named = [(label(value) + " (other)" * (value == other), many) for value, many in counts]
     named += [(name, many) for name, many in rest.items() if many]
     bars = [Bar(name, float(many), None, f"{many:,}") for name, many in named]
     return bar_chart(bars, f"{column.name}: how many rows have each value") if bars else ""

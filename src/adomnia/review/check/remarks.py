@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
-from typing import Any
 
 from adomnia.engines.exact import CutRows, InspectedColumn, InspectedNumbers, InspectedUnits
 from adomnia.formatting import one_line, share, significant
@@ -275,8 +273,3 @@ def _origins(check: SourceCheck) -> Iterator[Remark]:
         elif "lacks" in origin or "not covered" in origin:
             yield Remark(False, "domains", f"{origin} by the promise: {listed}"
                          if "covered" in origin else f"{origin}: {listed}")  # fmt: skip
-
-
-def shown_end(end: Any) -> str:
-    """An end of bounds as a person reads it."""
-    return end.isoformat() if isinstance(end, date) else significant(float(end), 6)

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from adomnia.curator.answers.answer import Answer
     from adomnia.curator.answers.answer_shape import Described
     from adomnia.curator.determined_cells import DeterminedCells
+    from adomnia.curator.editions import Edition
     from adomnia.curator.independence import Independence
     from adomnia.curator.ledger_view import Account, Entry, PaidUse, Registered, Verification
     from adomnia.curator.networks.network import GraphSession, Network, open_graph
@@ -84,6 +85,7 @@ _MEMBERS = {
     "curator.answers.answer": "Answer",
     "curator.answers.answer_shape": "Described",
     "curator.determined_cells": "DeterminedCells",
+    "curator.editions": "Edition",
     "curator.independence": "Independence",
     "curator.ledger_view": "Account Entry PaidUse Registered Verification",
     "curator.networks.network": "GraphSession Network open_graph",
@@ -122,6 +124,7 @@ __all__ = [
     "Database",
     "Described",
     "DeterminedCells",
+    "Edition",
     "Entry",
     "GraphSession",
     "Independence",

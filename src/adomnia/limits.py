@@ -40,8 +40,11 @@ __all__ = [
     "MAX_STRUCTURAL_CELLS",
     "MAX_SUMMED_STEPS",
     "MAX_TESTED_VALUES",
+    "MAX_UNIT_ROWS",
     "MAX_UNPAID_ROUNDS",
     "MAX_WAITING_QUESTIONS",
+    "MAX_ZONE_YEARS",
+    "MIN_LISTED_ROWS",
 ]
 
 MAX_STATEMENT_CHARACTERS = 100_000
@@ -82,6 +85,9 @@ MAX_DEGREES = 10**7
 
 MAX_DEGREE_BOUND = 10**6
 """The public bound of degrees that a policy may declare."""
+
+MAX_UNIT_ROWS = 10**9
+"""The rows of one unit up to which a bound is sought: no scan goes on for ever."""
 
 MAX_NODES = 10**8
 """The ids of a graph's nodes, from the first to the last."""
@@ -161,3 +167,9 @@ MAX_HOLDER_REQUEST = 1 << 18
 
 MAX_HOLDER_REPLY = 1 << 24
 """Bytes of a holder's reply."""
+
+MAX_ZONE_YEARS = 200
+"""So many years of a zone's clock are written into a statement, change by change."""
+
+MIN_LISTED_ROWS = 10
+"""A value that fewer rows have is rare and may be a person: a draft does not list it."""

@@ -288,7 +288,7 @@ def _quantile(original: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
         spy = _now[-1]
         with spy.watched() as inner:
-            point = original(*args[:6], Steady())
+            point = original(*args[:-1], Steady())
         (chosen,) = [note for note in inner if note.kind == "choose"]
         note = spy.note("quantile", chosen.scale, chosen.values, **chosen.more)
         return spy.output(note, point)
@@ -476,6 +476,7 @@ SEAMS: dict[str, Made] = {
     "tables.linear._thinned": _thinned,
     "noise.exponential.choose": _choose,
     "quantiles.quantile.quantile": _quantile,
+    "quantiles.value_margin.near": _quantile,
     "quantiles.smooth.smooth_quantile": _smooth,
     "noise.waring.draw": _waring,
     "choices.select.permute_and_flip": _flip,

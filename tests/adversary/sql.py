@@ -110,7 +110,8 @@ def _both(first: str, second: str, terms: Mapping[str, Any]) -> Use:
 def price(world: World, number: int, chance: Any) -> dict[str, Any]:
     """What is paid for a question."""
     amount = f"{chance.choice([1, 1, 20])}.{number:03d}1"
-    error = {"error": "value"} if chance.random() < 0.15 else {}
+    kind = chance.random()
+    error = {"error": "value"} if kind < 0.15 else {"error": "interval"} if kind < 0.3 else {}
     if world.currency == "rho" and chance.random() < 0.8:
         return {"rho": amount}
     if world.currency == "epsilon" and world.relation.most is None and chance.random() < 0.2:

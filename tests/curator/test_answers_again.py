@@ -145,12 +145,16 @@ def test_nobody_profits_from_what_others_asked(town: Town) -> None:
     assert database.session("alice", name="later").ask(COUNT, 1).spent == {"epsilon": 0}
 
 
-def test_changed_data_is_asked_anew(town: Town) -> None:
+def test_changed_data_is_asked_anew_once_it_is_loaded(town: Town) -> None:
     first = town.open().session().ask(COUNT, 1)
     write_people(town.folder, rows=2000, seed=2)
     database = town.open()
+    unread = database.session().ask(COUNT, 1)
+    assert (unread.spent, unread.rows, unread.edition) == ({"epsilon": 0}, first.rows, 1)
+    assert database.load().number == 2
     second = database.session().ask(COUNT, 1)
     assert (first.spent, second.spent) == ({"epsilon": 1}, {"epsilon": 1})
+    assert (first.edition, second.edition) == (1, 2)
     assert abs(second.rows[0][0] - 2000) < 100
 
 

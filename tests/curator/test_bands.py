@@ -27,7 +27,7 @@ PEOPLE = World(
     {
         "sex": ["F", "M", "F", "M", None, "F"],
         "age": [0, 17, 18, 64, 65, None],
-        "pay": [0.5, 1.0, 1.5, 2.25, 9.75, -3.0],
+        "pay": [0.5, 1.0, 1.5, 2.25, 9.75, 0.0],
     },
     {
         "sex": listed("F", "M"),
@@ -97,7 +97,20 @@ def test_public_bands_cost_nothing_and_count_what_they_say():
         ("0.00 to 1.25", "1.50 to 10.00"),
     )
     assert made.tables[0,].tolist() == [2, 2, 1, 1]  # a row without an age has a cell of its own
-    assert made.tables[1,].tolist() == [3, 3]  # what is below the domain is clamped to its low end
+    assert made.tables[1,].tolist() == [3, 3]
+
+
+def test_what_lies_outside_is_in_no_band():
+    ages, pay = [*PEOPLE.columns["age"], 130], [*PEOPLE.columns["pay"], 2.0]
+    people = World(
+        {"age": ages, "pay": pay}, {name: PEOPLE.attributes[name] for name in ("age", "pay")}
+    )
+    with people.open() as database:
+        bins = {"age": [18, 65], "pay": ["1.5"]}
+        ages = database.release(database.plan_release(marginals=["age"], epsilon=500, bins=bins))
+        paid = database.release(database.plan_release(marginals=["pay"], epsilon=500, bins=bins))
+    assert ages.tables[0,].tolist() == [2, 2, 1, 1]
+    assert paid.tables[0,].tolist() == [2, 4]
 
 
 def test_with_ways_a_banded_column_is_its_bands():

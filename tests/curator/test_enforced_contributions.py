@@ -81,7 +81,7 @@ def test_who_passes_a_filter_moves_a_sum_by_no_more_than_is_priced(tmp_path, sql
     vectors = []
     for name, rows in (("one", ROWS), ("other", WELL)):
         policy = read_policy(written(tmp_path / name, rows, PRIVACY[privacy]))
-        table = _table(policy, dict.fromkeys(COLUMNS, ""))
+        table = _table(policy)
         plan = make_plan(bind(sql, table, tuple(COLUMNS)), policy, LossRequest(Fraction(1)))
         domains = {n: part.domain for n, part in policy.attributes.items()}
         engine = engine_of(tmp_path / name / "people.parquet", "people", domains)

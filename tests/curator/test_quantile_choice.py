@@ -156,7 +156,7 @@ def test_an_epsilon_too_small_for_it(town: Town) -> None:
     found = told(analyst, LEAST, "1e-9", error="value")
     assert found["smooth"] is None
     assert analyst.ask(LEAST, "1e-9", error="value").rows
-    with pytest.raises(QuestionError, match="rank or of its value"):
+    with pytest.raises(QuestionError, match="one of rank, value, interval"):
         analyst.ask(LEAST, 1, error="size")
 
 

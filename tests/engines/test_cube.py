@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from adomnia.engines.cubes import cubes_for, passes
-from adomnia.engines.duckdb import engine as engine_room
+from adomnia.engines.duckdb import reader
 from adomnia.engines.duckdb.engine import DuckDB
 from adomnia.engines.engine import Request
 from adomnia.engines.sql.sql_engine import SqlEngine
@@ -66,7 +66,7 @@ def asked():
 def test_every_way_gives_the_same_tables(opened, asked, monkeypatch, most, few):
     wanted = SqlEngine._exact_tables(opened, *asked)(SUBSETS)
     monkeypatch.setattr(opened, "most_cells", most)
-    monkeypatch.setattr(engine_room, "FEW_ROWS", few)
+    monkeypatch.setattr(reader, "FEW_ROWS", few)
     found = opened.contingency(*asked)(SUBSETS)
     assert found.keys() == wanted.keys()
     for subset in SUBSETS:
@@ -81,7 +81,7 @@ def test_a_row_that_does_not_qualify_is_in_no_table(opened, asked, monkeypatch, 
     test = call("and", call("eq", keys[0], constant("M")), call("gt", keys[1], constant(4)))
     where = call("case", test, constant(False), constant(True))
     monkeypatch.setattr(opened, "most_cells", most)
-    monkeypatch.setattr(engine_room, "FEW_ROWS", few)
+    monkeypatch.setattr(reader, "FEW_ROWS", few)
     every, some = (
         opened.contingency(replace(request, where=one), axes)([(0, 1, 3), (3,)])
         for one in (None, where)
@@ -95,7 +95,7 @@ def test_a_row_that_does_not_qualify_is_in_no_table(opened, asked, monkeypatch, 
 
 
 def test_little_memory_gives_the_same_tables(opened, asked, tmp_path, monkeypatch):
-    monkeypatch.setattr(engine_room, "FEW_ROWS", 0)
+    monkeypatch.setattr(reader, "FEW_ROWS", 0)
     wanted = opened.contingency(*asked)(SUBSETS)
     little = DuckDB(tmp_path / "people.parquet", "people", DOMAINS, memory=1)
     monkeypatch.setattr(little, "most_cells", little.most_cells // 1000)  # the tables are tiny

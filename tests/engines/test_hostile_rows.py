@@ -113,15 +113,22 @@ def test_a_draft_is_made_of_hostile_values(place):
     assert code == 0, found
 
 
-def test_a_copy_is_its_owners_alone_and_there_is_one(place):
+def private(folder: Path) -> bool:
+    """Whether a folder and all that lies in it are its owner's alone."""
+    return all(place.stat().st_mode & 0o077 == 0 for place in (folder, *folder.rglob("*")))
+
+
+def test_an_edition_is_its_owners_alone_and_stays_until_the_next(place):
     place({"city": text_of_all(3)}, "")
-    sql = "SELECT COUNT(*) AS n FROM people"
-    assert ran("ask", "--epsilon", "1e-9", sql)[0] == 0
-    (first,) = Path("adomnia.copies").glob("*.duckdb")
-    assert first.stat().st_mode & 0o077 == Path("adomnia.copies").stat().st_mode & 0o077 == 0
+    sql, folder = "SELECT COUNT(*) AS n FROM people", Path("adomnia.editions")
+    assert ran("ask", "--epsilon", "1e-9", sql)[1]["edition"] == 1
+    assert {file.name for file in folder.rglob("*")} >= {"000001", "rows.duckdb", "edition.json"}
+    assert private(folder)
     os.utime("people.parquet", (1, 1))
-    Path("adomnia.copies").chmod(0o777)  # as a folder that was there before
-    assert ran("ask", "--epsilon", "1e-9", sql)[0] == 0
-    (second,) = Path("adomnia.copies").glob("*.duckdb")
-    assert first != second
-    assert Path("adomnia.copies").stat().st_mode & 0o077 == 0
+    folder.chmod(0o777)  # as a folder that was there before
+    assert ran("ask", "--epsilon", "1e-9", sql)[1]["edition"] == 1  # nobody has loaded it
+    assert ran("load")[0] == 0
+    assert ran("ask", "--epsilon", "1e-9", sql)[1]["edition"] == 2
+    assert private(folder)
+    assert ran("load")[0] == 0
+    assert sorted(path.name for path in folder.glob("0*")) == ["000002", "000003"]

@@ -1,4 +1,7 @@
-"""Sources as they are: broken, mixed, empty or gone. Never a crash, never data in a message."""
+"""Sources as they are: broken, mixed, empty or gone. Never a crash, never data in a message.
+
+Each is read in place, and once into an edition.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adomnia.engines.duckdb import delimited
-from adomnia.engines.duckdb.engine import DuckDB, Kept
+from adomnia.engines.duckdb import delimited, source_rows
+from adomnia.engines.duckdb.edition import DuckDBEdition, write_edition
+from adomnia.engines.duckdb.engine import DuckDB
+from adomnia.engines.duckdb.source_rows import Parts
 from adomnia.errors import AdomniaError, MachineryError, PolicyError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.sql.bind import bind
@@ -29,19 +34,51 @@ DOMAINS = {
     "day": Dates(dt.date(2020, 1, 1), dt.date(2020, 12, 31)),
     "name": Open(),
 }
-TABLE = Table("people", {name: Attribute(name, domain) for name, domain in DOMAINS.items()})
+
+
+def table_of(domains):
+    """A table of these columns."""
+    return Table("people", {name: Attribute(name, domain) for name, domain in domains.items()})
+
+
+TABLE = table_of(DOMAINS)
+
+
+def in_place(path, table, domains, folder):
+    """The source as it is read at each question."""
+    return DuckDB(path, table, domains)
+
+
+def as_edition(path, table, domains, folder):
+    """The source as it was read once, into a file of this folder."""
+    place = folder / "rows.duckdb"
+    facts = write_edition(place, path, table, table_of(domains))
+    return DuckDBEdition(place, facts, table_of(domains), "edition 1")
+
+
+WAYS = {"in place": in_place, "edition": as_edition}
+
+
+@pytest.fixture(params=WAYS)
+def opening(request, tmp_path_factory):
+    """Opens a source in one of the ways in which it is read."""
+
+    def opened(path, domains=DOMAINS, table="people"):
+        return WAYS[request.param](path, table, domains, tmp_path_factory.mktemp("edition"))
+
+    return opened
 
 
 @pytest.fixture
-def opened():
+def opened(opening):
     """Opens sources, and closes them after the test."""
     engines = []
 
-    def opening(path, domains=DOMAINS, table="people"):
-        engines.append(DuckDB(path, table, domains))
+    def kept(*words):
+        engines.append(opening(*words))
         return engines[-1]
 
-    yield opening
+    yield kept
     for engine in engines:
         engine.close()
 
@@ -193,10 +230,10 @@ def test_every_byte_has_a_meaning(tmp_path, opened):
     ],
     ids=["empty", "blank line", "twice", "twice by case", "no header", "utf-16", "our name"],
 )
-def test_csv_that_is_refused(text, encoding, tmp_path, capfd):
+def test_csv_that_is_refused(text, encoding, tmp_path, opening, capfd):
     path = write(tmp_path / "people.csv", text, encoding)
     with pytest.raises(PolicyError) as caught:
-        DuckDB(path, "people", DOMAINS)
+        opening(path)
     assert caught.value.exit_code == 2
     assert_silent(caught.value, capfd)
 
@@ -365,42 +402,49 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_opened_is_an_error_of_the_policy(case, tmp_path, capfd):
+def test_what_cannot_be_opened_is_an_error_of_the_policy(case, tmp_path, opening, capfd):
     path = REFUSED[case](tmp_path)
     with pytest.raises(PolicyError) as caught:
-        DuckDB(path, "people", DOMAINS)
+        opening(path)
     assert caught.value.exit_code == 2
     assert_silent(caught.value, capfd)
 
 
-def test_a_domain_beyond_floating_point_is_an_error_of_the_policy(tmp_path):
+def test_a_domain_beyond_floating_point_is_an_error_of_the_policy(tmp_path, opening):
     pq.write_table(pa.table({"id": [1.5]}), tmp_path / "people.parquet")
     for step in (Fraction(1, 10**400), Fraction(10**400)):
         with pytest.raises(PolicyError):
-            DuckDB(tmp_path, "people", {"id": Grid(Fraction(0), step * 10, step)})
+            opening(tmp_path, {"id": Grid(Fraction(0), step * 10, step)})
 
 
-def test_what_was_opened_stays_until_there_is_something_else(tmp_path, opened, capfd):
+def test_what_was_opened_stays(tmp_path, opened):
+    """Whatever becomes of the file: broken, gone, or another one."""
     path = tmp_path / "people.parquet"
     pq.write_table(pa.table({"id": [1], "name": [SECRET]}), path)
     engine = opened(path)
     before = engine.version()
     write(path, (SECRET * 1000).encode())
-    with pytest.warns(UserWarning, match="stays") as caught:
-        engine.ready()
-    assert SECRET not in str(caught[0].message)
+    assert (count(engine, "id > 0"), engine.version()) == (1, before)
     path.unlink()
     engine.ready()
     assert (count(engine, "id > 0"), engine.version()) == (1, before)
     pq.write_table(pa.table({"id": [1, 2], "name": ["a", "b"]}), path)
-    with engine.snapshot() as moment:
-        engine.ready()
-        assert (count(moment), count(engine)) == (1, 2)
-    assert engine.version() != before
-    pq.write_table(pa.table({"id": [1, 2, 3]}), path)
-    with pytest.warns(UserWarning, match="columns of the source have changed"):
-        engine.ready()
-    assert count(engine) == 2
+    engine.ready()
+    assert (count(engine), engine.version()) == (1, before)
+
+
+def test_a_source_that_changes_while_it_is_read_is_not_opened(tmp_path, opening, monkeypatch):
+    path, select = tmp_path / "people.parquet", Parts.select
+    pq.write_table(pa.table({"id": [1], "name": ["a"]}), path)
+
+    def changed(self, connection, tell):
+        pq.write_table(pa.table({"id": [1, 2], "name": ["a", SECRET]}), path)
+        return select(self, connection, tell)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Parts, "select", changed)
+        with pytest.raises(MachineryError, match="changed while it was read"):
+            opening(path)
 
 
 def test_an_engine_that_died_is_opened_anew(tmp_path, opened):
@@ -413,41 +457,24 @@ def test_an_engine_that_died_is_opened_anew(tmp_path, opened):
     assert count(engine) == 1
 
 
-def test_a_disk_without_room_is_said_at_once(tmp_path, monkeypatch):
+def test_a_disk_without_room_is_said_at_once(tmp_path, opening, monkeypatch):
     pq.write_table(pa.table({"id": [1], "name": ["a"]}), tmp_path / "people.parquet")
-    monkeypatch.setattr("adomnia.engines.duckdb.copies.SPARE", 1 << 60)
-    with pytest.raises(MachineryError, match="no room for a copy"):
-        DuckDB(tmp_path / "people.parquet", "people", DOMAINS)
+    monkeypatch.setattr(source_rows, "SPARE", 1 << 60)
+    with pytest.raises(MachineryError, match="no room to load the source"):
+        opening(tmp_path / "people.parquet")
 
 
-def test_a_copy_that_is_interrupted_leaves_nothing(tmp_path, monkeypatch):
-    pq.write_table(pa.table({"id": [1], "name": ["a"]}), tmp_path / "people.parquet")
-
-    def interrupted(self, connection, tell):
-        raise KeyboardInterrupt
-
-    kept = Kept(tmp_path / "copies")
-    with monkeypatch.context() as patched:
-        patched.setattr("adomnia.engines.duckdb.copies.Parts.fill", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            DuckDB(tmp_path / "people.parquet", "people", DOMAINS, kept=kept)
-    assert [*kept.folder.glob("*.duckdb*")] == []
-    DuckDB(tmp_path / "people.parquet", "people", DOMAINS, kept=kept).close()
-    assert len([*kept.folder.glob("*.duckdb*")]) == 1
-    with monkeypatch.context() as patched:  # it is there: nothing is read again
-        patched.setattr("adomnia.engines.duckdb.copies.Parts.fill", interrupted)
-        DuckDB(tmp_path / "people.parquet", "people", DOMAINS, kept=kept).close()
-
-
-def test_what_a_database_computes_is_computed_when_it_is_opened(tmp_path, opened):
+def test_what_a_database_computes_is_computed_when_it_is_opened(tmp_path, opened, opening):
     path = tmp_path / "people.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE base AS SELECT UNNEST(['1', '2', 'x']) AS id")
         connection.execute("CREATE VIEW fails AS SELECT CAST(id AS BIGINT) AS id FROM base")
         connection.execute("CREATE VIEW works AS SELECT TRY_CAST(id AS BIGINT) AS id FROM base")
-    assert count(opened(path, {"id": DOMAINS["id"]}, "works")) == 3
+    domains = {"id": DOMAINS["id"]}
+    found = exact(opened(path, domains, "works"), "SELECT COUNT(*) FROM people", table_of(domains))
+    assert found == [[[3]]]
     with pytest.raises(PolicyError, match="cannot be read"):
-        DuckDB(path, "fails", {"id": DOMAINS["id"]})
+        opening(path, domains, "fails")
 
 
 def test_text_is_kept_as_it_was_opened(tmp_path, opened):
@@ -471,11 +498,12 @@ def test_names_that_mean_something_elsewhere(tmp_path, opened):
         assert sum(map(sum, exact(engine, sql, table)[0])) > 0
 
 
-def test_nothing_is_left_behind(tmp_path, monkeypatch):
+def test_nothing_is_left_behind(tmp_path, opening, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     monkeypatch.setattr("tempfile.tempdir", None)
     (tmp_path / "tmp").mkdir()
-    engine = DuckDB(write(tmp_path / "people.csv", b"id,name\n1,\xff\n"), "people", DOMAINS)
-    assert count(engine) == 1
+    domains = {"id": DOMAINS["id"], "name": DOMAINS["name"]}
+    engine = opening(write(tmp_path / "people.csv", b"id,name\n1,\xff\n"), domains)
+    assert exact(engine, "SELECT COUNT(*) FROM people", table_of(domains)) == [[[1]]]
     engine.close()
     assert list((tmp_path / "tmp").iterdir()) == []

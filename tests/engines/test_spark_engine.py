@@ -63,19 +63,20 @@ def test_names_that_cannot_be_told_apart_are_refused(columns):
 
 
 VALUES = {
-    # a value of Spark: its kind, its text, as a number from 0 to 9, as a day of 2020
+    # a value of Spark: its kind, its text, as a number from 0 to 9, as a day of 2020; what lies
+    # outside is the number or the day beside them
     "CAST(3 AS TINYINT)": ("integer", "3", 3, None),
     "CAST(3 AS DECIMAL(38,0))": ("integer", "3", 3, None),
     "CAST(2.5 AS DECIMAL(9,3))": ("decimal", "2.500", 3, None),
     "CAST(0 AS DECIMAL(20,9))": ("decimal", "0.000000000", 0, None),
     "CAST('nan' AS FLOAT)": ("real", "NaN", None, None),
-    "CAST('-inf' AS DOUBLE)": ("real", "-Infinity", 0, None),
+    "CAST('-inf' AS DOUBLE)": ("real", "-Infinity", -1, None),
     "TRUE": ("boolean", "true", 1, None),
     "TIMESTAMP_NTZ '2020-02-03 23:59:59'": ("moment", "2020-02-03 23:59:59", None, "2020-02-03"),
     "TIMESTAMP '2020-02-03 23:59:59-05:00'": (
         "moment", "2020-02-04 04:59:59", None, "2020-02-04"),
-    "DATE '0001-01-01'": ("date", "0001-01-01", None, "2020-01-01"),
-    "MAKE_DATE(200000, 1, 1)": ("date", "+200000-01-01", None, "2020-12-31"),
+    "DATE '0001-01-01'": ("date", "0001-01-01", None, "2019-12-31"),
+    "MAKE_DATE(200000, 1, 1)": ("date", "+200000-01-01", None, "2021-01-01"),
     "CAST(X'61FF' AS STRING)": ("text", None, None, None),
     "'A' COLLATE UTF8_LCASE": ("text", "A", None, None),
     "CAST('7' AS CHAR(3))": ("text", "7", 7, None),

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 
 from sources import ENGINES, from_database
 
-from adomnia.engines.duckdb import engine as engine_room
+from adomnia.engines.duckdb import reader
 from adomnia.engines.engine import Request
 from adomnia.mechanisms.unseal import unseal
 from adomnia.privacy.neighbors import Neighbors
@@ -86,7 +86,7 @@ def test_every_way_of_a_release_keeps_the_same_rows(monkeypatch, most, few):
     with from_database(ROWS, TYPES, DOMAINS) as (engine, _):
         wanted = released(engine, table(5))
         monkeypatch.setattr(engine, "most_cells", most)
-        monkeypatch.setattr(engine_room, "FEW_ROWS", few)
+        monkeypatch.setattr(reader, "FEW_ROWS", few)
         found = released(engine, table(5))
     assert all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True))
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from datetime import date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from adomnia.queries.grouping import cell_count
 from adomnia.queries.measurement import width_of
 from adomnia.queries.operations import divide, evaluate
 from adomnia.queries.ranges import UNLISTED, from_domain, outside
-from adomnia.schema.domain import Dates, Grid, Open
+from adomnia.schema.domain import Dates, Grid, Open, Timestamps
 from tests.enforced import aggregated, measured
 
 NUMBER = re.compile(
@@ -37,6 +38,8 @@ def cleaned(raw, domain):
     if isinstance(domain, Dates):
         day = as_day(raw)
         return None if day is None else beyond(day, from_domain(domain))
+    if isinstance(domain, Timestamps):
+        return clean_moment(raw, domain)
     if isinstance(domain, Open):
         return as_text(raw)
     return listed_value(raw, domain)
@@ -92,6 +95,61 @@ def as_day(raw):
         return FAR.get(text) or date.fromisoformat(text[:10])
     except ValueError:
         return None
+
+
+MOMENT = re.compile(
+    r"(\d{1,6})([-/])(\d{1,2})\2(\d{1,2})"
+    r"([ T](\d{1,2}):(\d{1,2})(:(\d{1,2})(\.\d*)?)?( ?(Z|UTC|([+-])(\d{2})(:?(\d{2}))?))?)?",
+    re.ASCII,
+)
+
+
+def clean_moment(raw, domain):
+    """The step of the zone's clock at which a raw value lies, or what stands for those outside."""
+    moment, knows = as_moment(raw)
+    if moment is None:
+        return None
+    if knows and abs(moment.year - 5000) < 4990:
+        local = moment.replace(tzinfo=UTC).astimezone(ZoneInfo(domain.zone))
+        moment = local.replace(tzinfo=None)
+    step = timedelta(seconds=domain.step)
+    if moment < domain.low:
+        return domain.low - step
+    return min(moment - (moment - domain.low) % step, domain.high + step)
+
+
+def as_moment(raw):
+    """A raw value as a moment, in UTC where it knows its zone, and whether it does."""
+    if isinstance(raw, datetime):
+        if raw.tzinfo is None:
+            return raw, False
+        return raw.astimezone(UTC).replace(tzinfo=None), True
+    if isinstance(raw, date):
+        return datetime.combine(raw, time()), False
+    text = raw.strip() if isinstance(raw, str) else ""
+    if text in FAR:
+        return datetime.combine(FAR[text], time()), False
+    return written_moment(text)
+
+
+def written_moment(text):
+    found = MOMENT.fullmatch(text)
+    if found is None:
+        return None, False
+    hour, minute, second = (int(found[place] or 0) for place in (6, 7, 9))
+    if (hour, minute, second) > (24, 0, 0) or max(minute, second) > 59:
+        return None, False
+    year, month, day = int(found[1]), int(found[3]), int(found[4])
+    try:
+        date(min(max(year, 4), 9996) if (month, day) != (2, 29) else year, month, day)
+    except ValueError:
+        return None, False
+    if not 1 < year < 9999:
+        return (datetime.min if year <= 1 else datetime.max), False
+    clock = timedelta(hours=hour, minutes=minute, seconds=second)
+    ahead = timedelta(hours=int(found[14] or 0), minutes=int(found[16] or 0))
+    ahead = -ahead if found[13] == "-" else ahead
+    return datetime(year, month, day) + clock - ahead, found[11] is not None
 
 
 def as_text(raw):

@@ -40,7 +40,7 @@ WORLDS = {
     "long": (World(LONG.columns, 4), 3),
     "pair": (World(PAIR.columns, 2), 1),
     "wide": (World(WIDE.columns, 2), 2),
-    "same": (World(SAME.columns, 4), 2),
+    "same": (World(SAME.columns, 3), 2),
 }
 
 

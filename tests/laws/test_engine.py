@@ -44,8 +44,8 @@ words = some.one_of(
     some.none(),
     some.sampled_from(
         ["F", "M", "m", "", " ", "Ulm", "Köln", "KÖLN", "a_b", "axb", "O'Hara", "12", "1e400",
-         "nan", "-inf", "0x10", "7", "3.4", " 5 ", "1_0", "٣", "%", "\\", "ß", "\u212a", "é",
-         "e\u0301",
+         "nan", "-inf", "0x10", "7", "3.4", " 5 ", "2", "4", "1_0", "٣", "%", "\\", "ß", "\u212a",
+         "é", "e\u0301",
          "a\nb", 'q"q', "a,b", "2020-02-30", "TRUE", "😀", "NULL", "'; DROP TABLE people; --"]
     ),
     some.text(some.characters(codec="utf-8", exclude_characters="\0\r"), max_size=4),
@@ -196,6 +196,62 @@ def test_every_operation_on_rows_that_would_raise(make):
             seen |= reference.operations(found[1][0].argument)
             assert check(engine, rows, f"SELECT SUM({text}) FROM people", slack=len(NASTY))
     assert seen == {*OPERATIONS}
+
+
+EDGE = {
+    # a column, and what it holds: ages lie from 0 to 20, codes are 3, 5 and 7, days of two years
+    "age": [-7, 0, 5, 20, 99, None],
+    "code": ["2", "3", "4", "7", "8", None],
+    "city": ["Ulm", "Paris", "Köln", "paris", None, "Ulm"],
+    "sex": ["F", "M", "X", None, "other", "M"],
+    "day": [date(1, 1, 1), date(2019, 12, 28), date(2020, 2, 29), date(2021, 3, 3), None,
+            date(2021, 3, 4)],
+}  # fmt: skip
+MEANING = {
+    # how many of the rows of `EDGE` meet it
+    "age < 0": 1, "age <= 0": 2, "age < 5": 2, "5 > age": 2, "age > 20": 1, "age >= 20": 2,
+    "age < 20.5": 4, "age > -0.5": 4, "age <= 500": 4, "age > -500": 4, "age = 20": 1,
+    "age <> 5": 4, "NOT age = 5": 4, "age BETWEEN 0 AND 20": 3, "age BETWEEN -50 AND 500": 3,
+    "NOT (age BETWEEN 0 AND 20)": 2, "age IN (0, 20)": 2, "age NOT IN (0, 20)": 3,
+    "age IS NULL": 1, "age + 1 > 0": 3, "ABS(age) >= 0": 3,
+    "CASE WHEN age > 20 THEN 1 ELSE 0 END = 1": 1, "COALESCE(age, 5) = 5": 4,
+    "code < 3": 1, "code > 7": 2, "code = 3": 1, "code IN (3, 5, 7)": 2, "code <> 3": 4,
+    "code BETWEEN 3 AND 7": 2, "code IS NULL": 1,
+    "city = 'Ulm'": 2, "city <> 'Ulm'": 3, "city NOT IN ('Ulm', 'Köln')": 2, "city LIKE '%'": 3,
+    "city IS NULL": 1, "sex = 'other'": 2, "sex <> 'other'": 3, "sex IS NULL": 1,
+    "day < DATE '2019-12-28'": 1, "day <= DATE '2019-12-28'": 2, "day > DATE '2021-03-03'": 1,
+    "day >= DATE '2000-01-01'": 4, "day BETWEEN DATE '2019-12-28' AND DATE '2021-03-03'": 3,
+    "day = DATE '2021-03-03'": 1, "EXTRACT(year FROM day) > 0": 3,
+}  # fmt: skip
+CLAMPED = {
+    "SUM(age)": 45, "SUM(age + 1)": 50, "SUM(age) FILTER (WHERE age < 5)": 0, "SUM(code)": 27,
+    "COUNT(age)": 5, "COUNT(city)": 5, "COUNT(DISTINCT age)": 3, "COUNT(DISTINCT city)": 2,
+    "COUNT(DISTINCT code)": 2, "SUM(EXTRACT(year FROM day))": 2019 + 2019 + 2020 + 2021 + 2021,
+}  # fmt: skip
+
+
+@every_engine
+def test_what_lies_outside_is_below_or_above_and_is_clamped_where_it_is_added(make):
+    """Written out, for whoever asks what a value outside of its domain means."""
+    blank = dict.fromkeys(TYPES)
+    edge = [blank | dict(zip(EDGE, row, strict=True)) for row in zip(*EDGE.values(), strict=True)]
+    with make(edge) as (engine, raw):
+        rows = reference.clean_rows(raw, ATTRIBUTES)
+        for test, wanted in MEANING.items():
+            sql = f"SELECT COUNT(*) FROM people WHERE {test}"
+            request, *_ = asked(sql)
+            assert unseal(engine.measure(request)[0]).tolist() == [[wanted]], test
+            assert check(engine, rows, sql)
+        for text, wanted in CLAMPED.items():
+            request, *_ = asked(f"SELECT {text} FROM people")
+            assert unseal(engine.measure(request)[0]).tolist() == [[wanted]], text
+        for key in EDGE:
+            assert check(
+                engine, rows, f"SELECT {key}, COUNT(*), SUM(age) FROM people GROUP BY {key}"
+            )
+        assert check(
+            engine, rows, "SELECT MEDIAN(age), MIN(age), MAX(code), VAR_SAMP(age) FROM people"
+        )
 
 
 def test_every_operation_has_a_template():

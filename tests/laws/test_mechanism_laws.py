@@ -16,9 +16,13 @@ from adomnia.curator.planning.plan import LossRequest, make_plan
 from adomnia.curator.releases.release import release_mechanism
 from adomnia.curator.releases.release_plan import ReleaseSpec, plan_release
 from adomnia.mechanisms.choices.choice_mechanisms import AboveBar, AuctionPrice, LargestCount
+from adomnia.mechanisms.choices.scan_mechanisms import BoundScan
 from adomnia.mechanisms.mechanism import Mechanism
 from adomnia.privacy.loss import Loss
+from adomnia.privacy.reads import UnitPeaks
+from adomnia.queries.expression import Column
 from adomnia.queries.measurement import Counts
+from adomnia.queries.ranges import from_domain
 from adomnia.testing import mechanisms as laws
 
 POLICY = """
@@ -68,10 +72,15 @@ def planned(database: adomnia.Database) -> Iterator[Mechanism[Any]]:
         policy,
         LossRequest(Fraction(6), None, Fraction(1, 10**6), "value"),
     ).mechanisms
+    for loss in ((Fraction(6), None), (None, Fraction(1, 2))):
+        asked = LossRequest(*loss, None, "interval", 0.9)
+        yield from make_plan(database.bind(STATEMENTS[3]), policy, asked).mechanisms
     counts = Counts((None, database.bind("SELECT COUNT(*) FROM people WHERE age > 9").where))
     yield LargestCount(counts, Fraction(1), 1)
     yield AboveBar(counts, Fraction(1), 1, bar=30, cutoff=1)
     yield AuctionPrice(counts, Fraction(1), 1, prices=(3, 5))
+    column = Column("age", from_domain(policy.attributes["age"].domain))
+    yield BoundScan(UnitPeaks(column, (1, 5, 50)), Fraction(1))
     for method in ("microdata", "fourier"):
         order = ReleaseSpec(Loss.pure(Fraction(1)), marginals=(("sex",),), method=method)
         yield release_mechanism(database._backend, plan_release(database._backend, order))
@@ -84,14 +93,16 @@ def test_every_mechanism_keeps_the_protocol(database: adomnia.Database) -> None:
         laws.says_plainly_what_it_is(mechanism)
     assert kinds == {
         "AddedNoise", "ExponentialQuantile", "SmoothQuantile", "PermutedMode", "SelectedKeys",
-        "LargestCount", "AboveBar", "AuctionPrice", "CoreRelease", "ParityRelease",
+        "IntervalQuantile", "LargestCount", "AboveBar", "AuctionPrice", "BoundScan", "CoreRelease",
+        "ParityRelease",
     }  # fmt: skip
 
 
 def test_what_is_released_is_read_back_as_it_was(database: adomnia.Database) -> None:
     for mechanism in planned(database):
         assert mechanism.reads is not None
-        (sealed,) = database._backend.read([mechanism.reads])
+        backend = database._backend
+        (sealed,) = backend.read([mechanism.reads], backend.version())
         laws.is_read_back_as_it_was(mechanism, sealed)
 
 

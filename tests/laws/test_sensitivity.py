@@ -28,8 +28,8 @@ from adomnia.queries.measurement import (
     number,
     width_of,
 )
-from adomnia.queries.operations import call, constant, evaluate
-from adomnia.queries.ranges import Text, cells, from_domain
+from adomnia.queries.operations import call, constant, evaluate, inside, nearest
+from adomnia.queries.ranges import Text, cells, clamp, from_domain, outside
 from adomnia.schema.domain import Categories, Grid
 from tests.enforced import adds, claim
 
@@ -53,7 +53,7 @@ class World:
 
     @property
     def rows(self):
-        values = [(*cells(column.range), None) for column in self.columns]
+        values = [(*cells(column.range), *outside(column.range), None) for column in self.columns]
         if self.units:
             values[0] = self.units
         return list(itertools.product(*values))
@@ -69,9 +69,13 @@ def grid(low, high, step=1):
 
 SEX = column("g", Categories(("x", "y")))
 ONE = column("g", Categories(("x",)))
-PAIR = World((column("a", grid(-1, 2, "1/2")), SEX), 3)
-LONG = World((column("a", grid(0, 2)), ONE), 4)
-THREE = World((column("a", grid(0, 1)), column("b", Categories((7, 3, 5))), SEX), 2)
+# Where `other` is declared nothing lies outside: not every column can have it, or worlds grow.
+EITHER = column("g", Categories(("x", "y"), other="y"))
+KNOWN = column("g", Categories(("x",), other="x"))
+BIT = column("a", Categories((0, 1), other=1))
+PAIR = World((column("a", grid(-1, 2, "1/2")), EITHER), 3)
+LONG = World((column("a", grid(0, 2)), KNOWN), 4)
+THREE = World((BIT, column("b", Categories((7, 3, 5))), EITHER), 2)
 WIDE = World((column("a", grid(-3, 3)), ONE), 2)
 BELOW = World((column("a", grid(-3, -1)), ONE), 2)
 SAME = World((column("a", grid(2, 2)), SEX), 3)
@@ -95,10 +99,11 @@ def tables(world):
 
 
 def bits(column, first, second):
-    """Whether two values differ in one bit of their place in the domain; NULL has no bits."""
-    if first is None or second is None:
-        return False
+    """Whether two values differ in one bit of their place in the domain; NULL and what lies
+    outside have no bits."""
     places = cells(column.range)
+    if first not in places or second not in places:
+        return False
     return (places.index(first) ^ places.index(second)).bit_count() == 1
 
 
@@ -170,6 +175,7 @@ def by_values(measurement, held, rows, places, count):
         domain = sorted({value for value in seen if value is not None})
     else:
         spread = number(measurement.argument)
+        seen = [None if value is None else clamp(spread, value) for value in seen]
         domain = list(range(spread.low, spread.high + 1))
     often = np.zeros((len(held), count, len(domain)), np.int64)
     for index, (value, place) in enumerate(zip(seen, places, strict=True)):
@@ -197,11 +203,18 @@ def largest(measurement, exact, first, second):
     """The largest difference in L1 and in L2 squared over pairs of tables."""
     if not len(first):
         return 0, 0
-    apart = np.abs(exact[first] - exact[second])
-    if isinstance(measurement, Quantile):
-        apart = apart.max(axis=2, keepdims=True)
-    flat = apart.reshape(len(first), -1)
-    return int(flat.sum(axis=1).max()), int((flat * flat).sum(axis=1).max())
+    shape = exact.shape[1:]
+    values, kind = np.unique(exact.reshape(len(exact), -1), axis=0, return_inverse=True)
+    met = np.zeros((len(values), len(values)), bool)  # many tables have the same values
+    met[kind.ravel()[first], kind.ravel()[second]] = True
+    found = [0, 0]
+    for one in np.flatnonzero(met.any(axis=1)):
+        apart = np.abs(values[met[one]] - values[one])
+        if isinstance(measurement, Quantile):
+            apart = apart.reshape(-1, *shape).max(axis=2)
+        sizes = apart.sum(axis=1).max(), (apart * apart).sum(axis=1).max()
+        found = [max(pair) for pair in zip(found, map(int, sizes), strict=True)]
+    return tuple(found)
 
 
 # What is measured
@@ -212,9 +225,9 @@ def at_least(column, value):
 
 
 def kinds(world):
-    """Every kind of measurement over the columns of a world."""
+    """Every kind of measurement over the columns of a world, as a question is bound to it."""
     a, g = world["a"], world["g"]
-    low, high = a.range.low, a.range.high
+    low, high, near = a.range.low, a.range.high, nearest(inside(a))
     x = call("eq", g, constant("x"))
     above = at_least(a, high)
     found = {
@@ -225,17 +238,17 @@ def kinds(world):
         "nested": Counts((at_least(a, low), above)),
         "never": Counts((call("and", x, call("is_null", g)),)),
         "sum": Sum(a),
-        "sum of squares": Sum(call("mul", a, a)),
-        "sum where x": Sum(call("case", x, a, constant(0, a.range.step))),
+        "sum of squares": Sum(call("mul", near, near)),
+        "sum where x": Sum(call("case", x, near, constant(0, a.range.step))),
         "average": Moments(a, 1),
         "average and rows": Moments(a, 1, rest=True),
         "variance": Moments(a, 2),
         "variance and rows": Moments(a, 2, rest=True),
-        "average of squares": Moments(call("mul", a, a), 1, rest=True),
-        "distinct numbers": Distinct(a),
-        "distinct texts": Distinct(g),
-        "mode of numbers": Mode(a),
-        "mode of texts": Mode(call("case", above, g, constant(None))),
+        "average of squares": Moments(call("mul", near, near), 1, rest=True),
+        "distinct numbers": Distinct(inside(a)),
+        "distinct texts": Distinct(inside(g)),
+        "mode of numbers": Mode(inside(a)),
+        "mode of texts": Mode(call("case", above, inside(g), constant(None))),
     }
     for share in (Fraction(1, 2), Fraction(1, 3), Fraction(0), Fraction(1)):
         found[f"quantile {share}"] = Quantile(a, share)
@@ -244,12 +257,12 @@ def kinds(world):
     if len(world.columns) == 3:
         b = world["b"]
         found = {name: found[name] for name in ("count", "sum", "average and rows", "overlapping")}
-        found["distinct codes"] = Distinct(b)
+        found["distinct codes"] = Distinct(inside(b))
         found["sum of codes"] = Sum(b)
         found["of two columns"] = Counts((above, call("eq", b, constant(3)), x))
         found["two that read one"] = Counts((*(call("eq", b, constant(k)) for k in (3, 5)), x))
         found["quantile of codes"] = Quantile(b)
-        found["mode of codes"] = Mode(b)
+        found["mode of codes"] = Mode(inside(b))
     return found
 
 
@@ -305,7 +318,7 @@ def test_no_two_neighbours_differ_by_more_than_is_said(name):
 # Units: tables of two persons with at most so many rows each
 
 UNIT = Column("u", Text(None))
-HOUSE = World((UNIT, column("a", Categories((-1, 2))), ONE), 0, ("p", "q"))
+HOUSE = World((UNIT, column("a", Categories((-1, 2))), KNOWN), 0, ("p", "q"))
 
 
 @cache
@@ -341,13 +354,13 @@ def unit_kinds():
         "sum": Sum(a),
         "average and rows": Moments(a, 1, rest=True),
         "variance": Moments(a, 2),
-        "distinct numbers": Distinct(a),
+        "distinct numbers": Distinct(inside(a)),
         "units": Distinct(UNIT),
         "units with x": Distinct(call("case", x, UNIT, constant(None))),
         "median": Quantile(a),
         "lower quartile": Quantile(a, Fraction(1, 4)),
         "max": Quantile(a, edge="max"),
-        "mode": Mode(a),
+        "mode": Mode(inside(a)),
     }
 
 

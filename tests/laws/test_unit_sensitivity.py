@@ -26,16 +26,19 @@ from adomnia.queries.measurement import (
     Sum,
     number,
 )
-from adomnia.queries.operations import call, constant, evaluate
-from adomnia.queries.ranges import Text, cells, from_domain
+from adomnia.queries.operations import call, constant, evaluate, inside
+from adomnia.queries.ranges import Text, cells, from_domain, outside
 from adomnia.schema.domain import Categories
 from tests.enforced import claim, measured
 
 UNIT = Column("u", Text(None))
-A = Column("a", from_domain(Categories((-1, 2))))
-G = Column("g", from_domain(Categories(("x", "y", "z"))))
+A = Column("a", from_domain(Categories((-1, 2), other=2)))
+G = Column("g", from_domain(Categories(("x", "y"))))
 ROWS = [
-    {"a": a, "g": g} for a, g in itertools.product((*cells(A.range), None), (*cells(G.range), None))
+    {"a": a, "g": g}
+    for a, g in itertools.product(
+        (*cells(A.range), None), (*cells(G.range), *outside(G.range), None)
+    )
 ]
 LARGE = call("ge", A, constant(2))
 X = call("eq", G, constant("x"))
@@ -47,13 +50,13 @@ KINDS = {
     "sum": Sum(A),
     "average and rows": Moments(A, 1, rest=True),
     "variance": Moments(A, 2),
-    "distinct": Distinct(A),
+    "distinct": Distinct(inside(A)),
     "units": Distinct(UNIT),
     "units with x": Distinct(call("case", X, UNIT, constant(None))),
     "median": Quantile(A),
     "lower quartile": Quantile(A, Fraction(1, 4)),
     "max": Quantile(A, edge="max"),
-    "mode": Mode(A),
+    "mode": Mode(inside(A)),
 }
 SETTINGS = {
     "all rows": Setting(unit="u"),

@@ -59,7 +59,7 @@ def vectors(database: adomnia.Database, sql: str) -> list[tuple[object, np.ndarr
     for mechanism in database.session()._plan(sql, LossRequest(epsilon=Fraction(1))).mechanisms:
         if mechanism.reads is None:
             continue
-        (sealed,) = database._backend.read([mechanism.reads])
+        (sealed,) = database._backend.read([mechanism.reads], database._backend.version())
         values = np.asarray(unseal(sealed)).reshape(-1).astype(object)
         way = mechanism.way if isinstance(mechanism, StrategyNoise) else None
         places = None if way is None or way.places is None else list(way.places)

@@ -25,6 +25,7 @@ NOTES = [
             "smooth",
             "sparse_vector",
             "stable",
+            "threshold_scan",
             "waring",
         )
     ),

@@ -15,6 +15,7 @@ from adomnia.privacy.events import (
     Outside,
     PermuteAndFlip,
     SmoothNoise,
+    ThresholdScan,
     from_json,
     loss,
     to_json,
@@ -29,6 +30,7 @@ PURE = {
     "auction": Auction(HALF, TWO),
     "smooth-noise": SmoothNoise(HALF, Fraction(0), TWO),
     "outside": Outside(HALF, TWO),
+    "threshold-scan": ThresholdScan(HALF, TWO),
 }
 
 

@@ -8,8 +8,12 @@ import pytest
 
 from adomnia.curator.database import open_database
 from adomnia.errors import QuestionError
+from adomnia.queries.expression import Column
+from adomnia.queries.ranges import from_domain
 from adomnia.review.exact_columns import (
     exact_counts,
+    exact_numbers,
+    key_values,
     own_columns,
     people_of,
 )
@@ -59,10 +63,22 @@ def test_own_columns_are_those_of_a_release(house):
     assert planned.workload.sizes == (2, 11, 3)
     assert coded.domains["sex"] == ["F", "M"]
     assert coded.domains["town"] == ["A", "B", None]
-    assert coded.rows == 5  # without a sex that is listed, a row is left out
+    assert coded.rows == 3  # without a listed sex or town, or an age inside, a row is left out
     table = coded.table(("sex", "town"))
-    assert table.tolist() == [[1, 0, 1], [1, 1, 1]]
-    assert coded.table(("age",))[10] == 1  # 99 is clamped
+    assert table.tolist() == [[1, 0, 1], [1, 0, 0]]
+    assert coded.table(("age",)).tolist() == [0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0]  # and no 99 at 10
+
+
+def test_what_lies_outside_is_no_value_and_no_number(house):
+    with open_database() as database:
+        keys = {name: Column(name, from_domain(database.policy.attributes[name].domain))
+                for name in ("age", "town")}  # fmt: skip
+        found = key_values(database, keys)
+        assert sorted(found["age"], key=str) == [3, 4, 5, 5, 5, 5, None]
+        assert sorted(found["town"], key=str) == ["A", "A", "A", "B", "B", None, None]
+        values, rows = exact_numbers(database, "age", None)
+        assert (values.tolist(), rows.tolist()) == ([3, 4, 5], [1, 1, 4])
+        assert people_of(database, "age", "sex = 'F'", 9) == ([3, 4], [1, 0])
 
 
 def test_rows_of_one_unit_are_limited(house):

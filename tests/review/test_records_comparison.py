@@ -100,7 +100,9 @@ def test_nothing_is_spent_and_it_says_that_it_is_exact():
         made = database.release(database.plan_release(ways=1, epsilon=1))
         found = compare_records(database, made)
         assert database.budget()["data"]["spent"] == "1"
-        assert [entry.kind for entry in database.ledger()] == ["opened", "reserved", "answered"]
+        assert [entry.kind for entry in database.ledger()] == [
+        "opened", "edition", "reserved", "answered"
+    ]  # fmt: skip
     assert json.loads(json.dumps(found.to_json()))["exact"] is True
 
 

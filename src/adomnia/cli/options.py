@@ -65,10 +65,12 @@ def losses(verb: Verb) -> Verb:
 
 
 def error(verb: Verb) -> Verb:
-    """`--error rank|value`."""
+    """`--error rank|value|interval`."""
     return click.option(
-        "--error", type=click.Choice(["rank", "value"]), default="rank", show_default=True,
-        help="What shall be small of a quantile: the error of its rank, or of its value.",
+        "--error", type=click.Choice(["rank", "value", "interval"]), default="rank",
+        show_default=True,
+        help="What shall be small of a quantile: the error of its rank, or of its value; "
+        "or an interval of values around it.",
     )(verb)  # fmt: skip
 
 

@@ -19,8 +19,8 @@ CURATOR = "curator"
 """The name under which questions are asked when no analyst is named."""
 
 
-Error = Literal["rank", "value"]
-"""Which error of a quantile shall be small."""
+Error = Literal["rank", "value", "interval"]
+"""Which error of a quantile shall be small; or that there shall be an interval of values."""
 
 
 class Closing:
@@ -68,8 +68,10 @@ def confidence_of(value: float) -> float:
 def error_of(name: Error) -> Error:
     """Which error of a quantile shall be small, checked."""
     if name not in get_args(Error):
-        said = f"the error of a quantile is that of its {' or of its '.join(get_args(Error))}"
-        raise QuestionError(said, "say which")
+        raise QuestionError(
+            f"the error of a quantile is one of {', '.join(get_args(Error))}",
+            "that of its rank, that of its value, or an interval of values around it",
+        )
     return name
 
 

@@ -29,6 +29,7 @@ from adomnia.schema.table import Table
 
 if TYPE_CHECKING:
     from adomnia.curator.determined_cells import DeterminedCells
+    from adomnia.curator.quality.left_out import LeftOut
     from adomnia.curator.releases.release import Progress, Release
     from adomnia.curator.releases.release_plan import ReleaseMethod, ReleasePlan
     from adomnia.priors.solver.system import System
@@ -294,7 +295,7 @@ class PrivateDatabase(Closing):
         >>> with town(rows=50).open() as database:
         ...     answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
         ...     [entry.kind for entry in database.ledger()]
-        ['opened', 'reserved', 'answered']
+        ['opened', 'edition', 'reserved', 'answered']
         """
         return list(self._backend.journal.entries(bodies=bodies))
 
@@ -354,20 +355,46 @@ class PrivateDatabase(Closing):
         """
         return self._backend.current
 
-    def load(self, *, checked: str | None = None) -> Edition:
+    def load(self, quality: Amount | None = None, *, checked: str | None = None) -> Edition:
         """Read the source again: a new edition, from which questions are answered from now on.
 
-        Nothing changes where the source cannot be read, nor where it is not what was `checked`
-        (the `version` of a check). Raises a PolicyError where the policy says that the source is
-        read in place, or where it is not what the policy says, and a MachineryError where it has
-        changed.
+        With a `quality`, or [quality] in the policy, so much is spent on counting what it leaves
+        out (`measure_quality`). Nothing changes where the source cannot be read, nor where it is
+        not what was `checked` (the `version` of a check). Raises a PolicyError where the policy
+        says that the source is read in place, or where it is not what the policy says, a
+        MachineryError where it has changed, and a BudgetError where the budget does not allow the
+        counts.
 
         >>> from adomnia.testing import town
         >>> with town(rows=50).open() as database:
         ...     database.load().number
         2
         """
-        return self._backend.load(checked=checked)
+        made = self._backend.load(checked=checked)
+        epsilon = self.policy.quality if quality is None else quality
+        if epsilon is not None:
+            self.measure_quality(epsilon)
+        return made
+
+    def measure_quality(self, epsilon: Amount) -> tuple[LeftOut, ...]:
+        """Count privately what cleaning and a unit's bound leave out of the edition that is asked.
+
+        It is paid once for each edition, and told beside every answer from then on. Returns what
+        was counted, with margins that hold together with 95 % confidence. Raises a BudgetError
+        where the budget does not allow it, a PolicyError where the source is read in place, and a
+        NotAllowedError where something was released exactly.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     counted = database.measure_quality(epsilon=1)
+        >>> [part.column for part in counted]
+        ['sex', 'age', 'income', 'region']
+        """
+        from adomnia.curator.quality.left_out import all_left_out  # noqa: PLC0415 (for curators)
+        from adomnia.curator.quality.quality import measure_quality  # noqa: PLC0415 (as above)
+
+        found = measure_quality(self._backend, epsilon)
+        return all_left_out(self._backend.table, found, 0.95)
 
     def close(self) -> None:
         """Let go of the data and the ledger; nothing can be asked afterwards.

@@ -34,7 +34,7 @@ from adomnia.schema.table import Table
 if TYPE_CHECKING:
     from adomnia.engines.duckdb.edition import DuckDBEdition, EditionFile
 
-__all__ = ["Draft", "Edition", "Editions", "Tell", "edition_of", "in_force"]
+__all__ = ["Edition", "EditionDraft", "Editions", "Tell", "edition_of", "in_force"]
 
 FORMAT = 1
 """How editions are written; those of another format are made anew."""
@@ -62,7 +62,7 @@ class Edition:
 
 
 @dataclass(frozen=True)
-class Draft:
+class EditionDraft:
     """An edition that was written and has no number yet."""
 
     path: Path
@@ -83,7 +83,7 @@ class Editions:
         """The last edition of this policy that the ledger knows and the folder has."""
         known = journal.account().editions
         for number in sorted(known, reverse=True):
-            head, path = known[number], self._path(number)
+            head, path = known[number], self._path(known[number])
             if head["coding"] == self._coding and (path / FACTS).exists():
                 return Edition(number, head["at"], head["digest"], path)
         return None
@@ -99,7 +99,8 @@ class Editions:
             names = os.listdir(self.folder)
         except OSError:
             return 0
-        return max((int(name) for name in names if name.isdigit()), default=0)
+        found = (_NAMED.fullmatch(name) for name in names)
+        return max((int(name[1]) for name in found if name is not None), default=0)
 
     def open(self, edition: Edition, table: Table) -> DuckDBEdition:
         """The engine that is asked."""
@@ -119,6 +120,7 @@ class Editions:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self.folder.stat().st_mode & 0o077:  # one that was there: its files are rows
                 self.folder.chmod(0o700)
+            (self.folder / "lock").touch(mode=0o600)
             lock = (self.folder / "lock").open("a")
         except OSError as error:
             raise PolicyError(
@@ -129,7 +131,7 @@ class Editions:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def write(self, table: Table, check: Check, tell: Tell | None = None) -> Draft:
+    def write(self, table: Table, check: Check, tell: Tell | None = None) -> EditionDraft:
         """Read the source and write what it holds; nothing that is in force changes.
 
         Before a row is read, `check` is told the columns that there are.
@@ -150,9 +152,9 @@ class Editions:
         except BaseException:
             shutil.rmtree(path, ignore_errors=True)
             raise
-        return Draft(path, facts)
+        return EditionDraft(path, facts)
 
-    def discard(self, draft: Draft) -> None:
+    def discard(self, draft: EditionDraft) -> None:
         """Erase a draft that shall have no number."""
         shutil.rmtree(draft.path, ignore_errors=True)
 
@@ -162,23 +164,30 @@ class Editions:
 
         return version(find(self.policy.beside(self.policy.source)))
 
-    def publish(self, draft: Draft, journal: Journal) -> Edition:
-        """Give a draft its number: from now on it is in force. Old ones are erased."""
+    def publish(self, draft: EditionDraft, journal: Journal) -> Edition:
+        """Give a draft its number: from now on it is in force. Old ones are erased.
+
+        Between entry and folder an end leaves the last edition in force: an entry without its
+        folder is passed over.
+        """
+        mark = uuid4().hex[:12]  # what another ledger's edition of this number does not have
 
         def decide(account: Account) -> Sequence[Record]:
             number = max(account.editions, default=0) + 1
             at = datetime.now(UTC).isoformat(timespec="seconds")
-            head = {"number": number, "coding": self._coding, "at": at}
+            head = {"number": number, "coding": self._coding, "at": at, "mark": mark}
             return [Record("edition", {**head, "digest": _keyed(account, draft.facts.digest)})]
 
         (entry,) = journal.append(decide)
-        number = int(entry.head["number"])
-        draft.path.replace(self._path(number))
+        path = self._path(entry.head)
+        draft.path.replace(path)
+        _sync(self.folder)
         self._erase(journal.account().editions)
-        return Edition(number, str(entry.head["at"]), str(entry.head["digest"]), self._path(number))
+        head = entry.head
+        return Edition(int(head["number"]), str(head["at"]), str(head["digest"]), path)
 
-    def _path(self, number: int) -> Path:
-        return self.folder / f"{number:06}"
+    def _path(self, head: Mapping[str, Any]) -> Path:
+        return self.folder / f"{head['number']:06}-{head['mark']}"
 
     def _clear(self) -> None:
         """Remove what was left unfinished; the lock says that nobody is writing."""
@@ -186,13 +195,18 @@ class Editions:
             shutil.rmtree(left, ignore_errors=True)
 
     def _erase(self, known: Mapping[int, Mapping[str, Any]]) -> None:
-        """Remove all editions but the last; whoever reads one has it open, and keeps it."""
-        kept = {self._path(number) for number in sorted(known)[-self.policy.keep :]}
+        """Remove all editions but the last that there are; whoever reads one has it open, and
+        keeps it. A folder beside the ledger has no others; in one that is named, another ledger's
+        may lie."""
+        there = [path for _, head in sorted(known.items()) if (path := self._path(head)).exists()]
+        kept, own = {*there[-self.policy.keep :]}, self.policy.editions is None
         for path in self.folder.iterdir():
-            if path.name.isdigit() and path not in kept:
+            mine = path in there or (own and _NAMED.fullmatch(path.name) is not None)
+            if mine and path not in kept:
                 shutil.rmtree(path, ignore_errors=True)
 
 
+_NAMED = re.compile(r"(\d{6,})-[0-9a-f]{12}")
 _NUMBERED = re.compile(r"edition (\d+), ")
 
 
@@ -231,6 +245,15 @@ def _write_durably(path: Path, text: str) -> None:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _sync(folder: Path) -> None:
+    """Have the names in a folder on disk."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def _keyed(account: Account, digest: str) -> str:

@@ -2,13 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
-from adomnia.formatting import amount, amounts, confidence, margin, one_line
+from adomnia.curator.quality.left_out import LeftOut
+from adomnia.formatting import amount, amounts, confidence, margin, margin_size, one_line, share
 
-__all__ = ["ShownPlan", "plan_lines", "plan_margins"]
+__all__ = [
+    "DECLARED",
+    "ShownPlan",
+    "assumptions",
+    "estimate_basis",
+    "margin_told",
+    "plan_lines",
+    "plan_margins",
+]
+
+DECLARED = "declared rows"
+"""The source of rows that the policy tells."""
+EVENLY = "values are spread evenly over their range"
+
+
+class ShownEstimate(Protocol):
+    """What is shown of an estimated margin."""
+
+    @property
+    def margin(self) -> float: ...
+    @property
+    def most(self) -> float: ...
+    @property
+    def unit(self) -> str: ...
+
+
+class ShownRows(Protocol):
+    """What is shown of the rows that an estimate rests on."""
+
+    @property
+    def rows(self) -> tuple[int, ...]: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def assumes(self) -> tuple[str, ...]: ...
 
 
 class ShownPlan(Protocol):
@@ -32,14 +67,53 @@ class ShownPlan(Protocol):
     def worth(self) -> dict[str, dict[str, Any]]: ...
     @property
     def row_level(self) -> dict[str, Any]: ...
+    @property
+    def left_out(self) -> Sequence[LeftOut]: ...
+    @property
+    def estimated_margins(self) -> Mapping[str, ShownEstimate]: ...
+    @property
+    def known_rows(self) -> ShownRows | None: ...
     def to_json(self) -> dict[str, Any]: ...
 
 
 def plan_margins(plan: ShownPlan) -> Iterator[tuple[str, str]]:
     """Each noisy column and its margin, where that can be told beforehand."""
     for name, value in plan.margins.items():
-        known = "comes with the answer" if value is None else margin(value, plan.margin_units[name])
-        yield name, known
+        yield name, margin_told(plan, name, value)
+
+
+def margin_told(plan: ShownPlan, name: str, value: float | None) -> str:
+    """A margin as it is told beforehand; an estimate says that it is one."""
+    about = plan.estimated_margins.get(name)
+    if value is None:
+        return "comes with the answer" if about is None else f"about {_estimated(about)}"
+    told = margin(value, plan.margin_units[name])
+    return told if about is None else f"{told}, about {share(about.most, 2)} of them"
+
+
+def _estimated(about: ShownEstimate) -> str:
+    """A margin in a group of middling size, and where it is most."""
+    middle, most = margin(about.margin), margin_size(about.most)
+    return middle if middle == f"± {most}" else f"{middle} (up to {most} in a small group)"
+
+
+def assumptions(known: ShownRows, estimates: Mapping[str, ShownEstimate]) -> list[str]:
+    """What is assumed beside the number of rows."""
+    spread = any(about.unit == "value" for about in estimates.values())
+    return [*known.assumes, *([EVENLY] if spread else [])]
+
+
+def estimate_basis(known: ShownRows, assumed: list[str]) -> str:
+    """What the estimates rest on."""
+    groups, total = len(known.rows), sum(known.rows)
+    if known.source == DECLARED:
+        by = "as the policy says"
+    else:
+        by = f"by the private count of receipt {known.source}"
+    each = " in each group" if groups == 1 and any("groups" in one for one in known.assumes) else ""
+    over = f" in {groups:,} groups" if groups > 1 else ""
+    taken = f", if {' and '.join(assumed)}" if assumed else ""
+    return f"about: on {total:,} rows{each}{over}, {by}{taken}; the answer's own margin decides"
 
 
 def plan_lines(plan: ShownPlan, margins: bool = True) -> Iterator[str]:
@@ -50,6 +124,9 @@ def plan_lines(plan: ShownPlan, margins: bool = True) -> Iterator[str]:
         for name, known in plan_margins(plan):
             sure = f" with {confidence(plan.confidence)} confidence" if "±" in known else ""
             yield f"  {one_line(name)}: margin {known}{sure}"
+    if plan.known_rows is not None and plan.estimated_margins:
+        assumed = assumptions(plan.known_rows, plan.estimated_margins)
+        yield f"  {estimate_basis(plan.known_rows, assumed)}"
     measurements = plan.to_json()["measurements"]
     for step in measurements:
         tight = "" if step["exact"] else "at most "
@@ -61,6 +138,7 @@ def plan_lines(plan: ShownPlan, margins: bool = True) -> Iterator[str]:
         yield f"  {one_line(name)}: {_worth(worth)}"
     if plan.row_level.get("ratio") is not None:
         yield _against_rows(plan.row_level, len(measurements))
+    yield from (f"  {one_line(part.says)}" for part in plan.left_out)
     yield "nothing was spent"
 
 

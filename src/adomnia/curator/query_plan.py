@@ -10,9 +10,12 @@ from typing import Any
 from adomnia.curator.answers.answer import margin_unit
 from adomnia.curator.answers.answer_shape import describe
 from adomnia.curator.answers.estimate import ColumnNoise, Estimate, Unit, column_noise, estimates
-from adomnia.curator.plan_view import plan_lines
+from adomnia.curator.answers.estimated_margins import EstimatedMargin, estimated_margins
+from adomnia.curator.answers.known_rows import KnownRows
+from adomnia.curator.plan_view import assumptions, plan_lines
 from adomnia.curator.planning.free_lunch_utility import worth_of
 from adomnia.curator.planning.plan import Plan
+from adomnia.curator.quality.left_out import LeftOut
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.measurement_mechanisms import Measuring
 from adomnia.mechanisms.noisy_values import Measured
@@ -32,10 +35,14 @@ class QueryPlan:
     """What an answer would cost and how far off it would be.
 
     Margins of averages and variances depend on the number of rows, which is not public: they are
-    None here, and come with the answer. `quantiles` says for each column that is one what each
-    mechanism would err by and which is used; `worth` is about free-lunch privacy alone;
-    `row_level` says what units cost: the margins of protecting single rows. `noise` is what would
-    be added to one cell of each column that is one count, sum or moment.
+    None here, and come with the answer. `estimated_margins` says about what they will be, and what
+    share of the rows a quantile's margin is, where it is known about how many rows there are:
+    `known_rows` says by what, and what is assumed. The answer's own margin decides.
+
+    `quantiles` says for each column that is one what each mechanism would err by and which is used;
+    `worth` is about free-lunch privacy alone; `row_level` says what units cost: the margins of
+    protecting single rows. `noise` is what would be added to one cell of each column that is one
+    count, sum or moment.
 
     >>> from adomnia.testing import town
     >>> with town(rows=50).open() as database:
@@ -55,6 +62,9 @@ class QueryPlan:
     worth: dict[str, dict[str, Any]] = field(default_factory=dict)
     row_level: dict[str, Any] = field(default_factory=dict)
     noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
+    estimated_margins: Mapping[str, EstimatedMargin] = field(default_factory=dict)
+    known_rows: KnownRows | None = None
 
     def __str__(self) -> str:
         """What it would cost, the margins, and why."""
@@ -74,10 +84,20 @@ class QueryPlan:
             "margin_units": dict(self.margin_units),
             "confidence": self.confidence,
             "cells": self.cells,
+            "left_out": [part.to_json() for part in self.left_out],
             **({"quantiles": self.quantiles} if self.quantiles else {}),
             **({"worth": self.worth} if self.worth else {}),
             **({"row_level": self.row_level} if self.row_level else {}),
+            **self._estimated(),
         }
+
+    def _estimated(self) -> dict[str, Any]:
+        if self.known_rows is None or not self.estimated_margins:
+            return {}
+        margins = {name: one.to_json() for name, one in self.estimated_margins.items()}
+        assumed = {"assumes": assumptions(self.known_rows, self.estimated_margins)}
+        basis = {**self.known_rows.to_json(), **assumed}
+        return {"estimated_margins": margins, "estimated_from": basis}
 
 
 def _sensitivity(step: Measuring) -> dict[str, Any]:
@@ -94,8 +114,9 @@ def _sensitivity(step: Measuring) -> dict[str, Any]:
     }
 
 
-def plan_query(plan: Plan, confidence: float) -> QueryPlan:
-    """What the plan costs, and the margins that can be told beforehand."""
+def plan_query(plan: Plan, confidence: float, known: KnownRows | None = None) -> QueryPlan:
+    """What the plan costs, and the margins that can be told beforehand; or estimated, where it is
+    known about how many rows there are."""
     found = _estimates(plan, confidence)
     margins = _margins(plan, found)
     return QueryPlan(
@@ -110,6 +131,8 @@ def plan_query(plan: Plan, confidence: float) -> QueryPlan:
         worth_of(plan, margins, confidence),
         _row_level(plan, confidence),
         column_noise(plan, _nothing(plan), [0]),
+        {} if known is None else estimated_margins(plan, margins, known, confidence),
+        known,
     )
 
 
@@ -188,18 +211,25 @@ def _nothing(plan: Plan) -> Measured:
     return Measured(tuple(step.blank for step in plan.steps))
 
 
-def search(make: Callable[[Fraction], Plan], margin: float, confidence: float) -> QueryPlan:
-    """The plan_query with about the smallest epsilon whose margins are all within the asked one."""
+def search(
+    make: Callable[[Fraction], Plan],
+    margin: float,
+    confidence: float,
+    known: KnownRows | None = None,
+) -> QueryPlan:
+    """The plan_query with about the smallest epsilon whose margins are all within the asked one;
+    those that depend on the rows by their estimates in the group where they are most."""
     if not margin > 0 or margin == float("inf"):
         raise QuestionError("margin must be a finite number above zero", "for example margin = 50")
 
     def enough(epsilon: Fraction) -> bool:
         plan = make(epsilon)
-        told = _margins(plan, _estimates(plan, confidence)).values()
+        told = _told(plan, confidence, known)
         if None in told or not told:
             raise QuestionError(
                 "the margin of this question depends on the rows, which are not public",
-                "plan with an epsilon, or plan the COUNT and SUM behind it",
+                "plan with an epsilon, plan the COUNT and SUM behind it, or ask a private count of "
+                "these rows first: then it is estimated",
             )
         return all(value is not None and value <= margin for value in told)
 
@@ -211,7 +241,15 @@ def search(make: Callable[[Fraction], Plan], margin: float, confidence: float) -
     while high > low * CLOSE:
         middle = _between(low, high)
         low, high = (low, middle) if enough(middle) else (middle, high)
-    return plan_query(make(high), confidence)
+    return plan_query(make(high), confidence, known)
+
+
+def _told(plan: Plan, confidence: float, known: KnownRows | None) -> list[float | None]:
+    """The margin of each column, or its estimate."""
+    margins = _margins(plan, _estimates(plan, confidence))
+    about = {} if known is None else estimated_margins(plan, margins, known, confidence)
+    return [about[name].most if off is None and name in about else off
+            for name, off in margins.items()]  # fmt: skip
 
 
 def _between(low: Fraction, high: Fraction) -> Fraction:

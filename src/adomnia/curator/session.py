@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any
 from adomnia.curator.access import Error, Watch, confidence_of, error_of
 from adomnia.curator.answers.answer import Answer, AnswerTable, tabulate
 from adomnia.curator.answers.answer_shape import Described, describe, without_data
+from adomnia.curator.answers.known_rows import KnownRows, known_rows
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
+from adomnia.curator.answers.whole import whole_intervals
 from adomnia.curator.editions import edition_of
 from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
+from adomnia.curator.quality.left_out import LeftOut, is_known, left_out_of
+from adomnia.curator.quality.quality import paid_quality
 from adomnia.curator.query_plan import QueryPlan, plan_free_query, plan_query, search
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
@@ -88,7 +92,8 @@ class Session:
         names are not declared need a `delta`. What is the same for all data needs no loss.
         `confidence` is how often each margin holds. A request that is repeated with the same `key`
         gets the same answer and is paid once. A `watch` is told how far it is, and can end it.
-        `error` says what shall be small of a quantile: the error of its rank, or of its value.
+        `error` says what shall be small of a quantile: the error of its rank, or of its value; with
+        "interval" half of its loss goes into an interval of values that holds it.
 
         Returns rows with their margins, what they cost and what is left. Raises a QuestionError
         where the statement or a loss is wrong, a BudgetError where a budget does not allow it, a
@@ -105,7 +110,7 @@ class Session:
         question = self.bind(sql)
         if question.public:
             return self._free(question, confidence)
-        asked = _asked(epsilon, rho, delta, error)
+        asked = _asked(epsilon, rho, delta, error, confidence)
         watch = watch or Watch()
         plan = self._plan(sql, asked)
         watch.stage("planned")
@@ -113,14 +118,15 @@ class Session:
         known = reuse(plan, self._backend.memory(self.analyst, version))
         if known is not None and not self._is_answered(key):
             watch.stage("paid")
-            answer = replace(self._reused(plan, known, confidence), edition=edition_of(version))
+            answer = self._reused(plan, known, confidence, edition_of(version))
             watch.tell("answered")
             return answer
         request = json.dumps([*asked.told, confidence])
         paid = spend(self._backend, self._payer(key), self._use(sql, plan, version, request), watch)
         notes = (REPEATED,) if paid.repeated else ()
-        found = self._answer(plan, plan.measured(paid.released), confidence, paid.granted, notes)
-        return replace(found, edition=self._edition(paid.receipt, version, paid.repeated))
+        edition = self._edition(paid.receipt, version, paid.repeated)
+        readings = plan.measured(paid.released)
+        return self._answer(plan, readings, (confidence, edition), paid.granted, notes)
 
     def _edition(self, receipt: str, version: str, repeated: bool) -> int | None:
         """Which edition an answer is of; one that is given again, of when it was paid."""
@@ -149,12 +155,13 @@ class Session:
         """Who pays for what is asked here."""
         return Payer(self.analyst, self._budgets, self.name, key)
 
-    def _reused(self, plan: Plan, known: Reused, confidence: float) -> Answer:
+    def _reused(self, plan: Plan, known: Reused, confidence: float, edition: int | None) -> Answer:
         """An answer from what this analyst was told before; the ledger says from which."""
         granted = repeated(
             self._backend.journal, self.analyst, self.name, known.receipts, self._budgets
         )
-        return self._answer(plan, agreeing(plan, known.measured), confidence, granted, (REUSED,))
+        readings = agreeing(plan, known.measured)
+        return self._answer(plan, readings, (confidence, edition), granted, (REUSED,))
 
     def bind(self, sql: str) -> Question:
         """The question that a statement asks; reads no data and spends nothing.
@@ -315,7 +322,9 @@ class Session:
         """The error an answer would have, or the epsilon that a margin needs; spends nothing.
 
         Arguments are those of `ask`; or, in the place of a loss, the `margin` that is wanted.
-        Returns what it would cost, by which mechanism, and how far off each column may be. Raises a
+        Returns what it would cost, by which mechanism, and how far off each column may be. Where
+        that depends on the rows it is estimated from `rows` of the policy or from a private count
+        that this analyst was shown, and marked as an estimate. Raises a
         QuestionError where the statement or a loss is wrong, or no loss gives such a margin.
 
         >>> from adomnia.testing import town
@@ -328,18 +337,33 @@ class Session:
         if self.bind(sql).public:
             return plan_free_query(self.bind(sql), confidence)
         if margin is None:
-            planned = self._plan(sql, _asked(epsilon, rho, delta, error))
+            planned = self._plan(sql, _asked(epsilon, rho, delta, error, confidence))
             facts = self._backend.facts(self._backend.version())
             for mechanism in planned.mechanisms:
                 check_premises(mechanism.premises, facts)
-            return plan_query(planned, confidence)
+            found = plan_query(planned, confidence, self._known_rows(planned))
+            return self._with_left_out(sql, found)
         if epsilon is not None or rho is not None:
             raise QuestionError("either a loss or a margin", "leave one of them out")
         extra = None if delta is None else exact(delta, "delta")
         told = error_of(error)
-        return search(
-            lambda e: self._plan(sql, LossRequest(e, None, extra, told)), margin, confidence
+        found = search(
+            lambda e: self._plan(sql, LossRequest(e, None, extra, told, confidence)),
+            margin,
+            confidence,
+            self._known_rows(self._plan(sql, LossRequest(Fraction(1), None, extra, told))),
         )
+        return self._with_left_out(sql, found)
+
+    def _with_left_out(self, sql: str, planned: QueryPlan) -> QueryPlan:
+        edition = edition_of(self._backend.version())
+        left_out = self._left_out(self.bind(sql), edition, planned.confidence)
+        return replace(planned, left_out=left_out)
+
+    def _known_rows(self, plan: Plan) -> KnownRows | None:
+        """About how many rows a question is of, from the policy or what this analyst was shown."""
+        memory = self._backend.memory(self.analyst, self._backend.version())
+        return known_rows(plan, self._backend.policy, memory)
 
     def is_known(
         self, sql: str, epsilon: Amount | None = None, *, rho: Amount | None = None
@@ -403,13 +427,28 @@ class Session:
         self,
         plan: Plan,
         found: Measured,
-        confidence: float,
+        asked: tuple[float, int | None],
         granted: Granted,
         notes: tuple[str, ...],
     ) -> Answer:
-        table: AnswerTable = tabulate(plan, found, confidence, self._backend.table.attributes)
+        (confidence, edition), attributes = asked, self._backend.table.attributes
+        table: AnswerTable = tabulate(plan, found, confidence, attributes)
         cost = Free() if granted.repeated or REUSED in notes else plan.event
-        return _told(table, confidence, cost, granted, notes)
+        left_out = self._left_out(plan.question, edition, confidence)
+        answer = _told(table, confidence, cost, granted, (*(p.says for p in left_out), *notes))
+        answer = replace(answer, edition=edition, left_out=left_out)
+        if not is_known(left_out):
+            return answer
+        sure = tabulate(plan, found, (1 + confidence) / 2, attributes).margins
+        whole = whole_intervals(plan.question, table.rows, sure, left_out)
+        return replace(answer, whole=whole)
+
+    def _left_out(
+        self, question: Question, edition: int | None, confidence: float
+    ) -> tuple[LeftOut, ...]:
+        """What is left out of an answer, as far as it is known of this edition."""
+        quality = paid_quality(self._backend, edition)
+        return left_out_of(question, self._backend.table, quality, confidence)
 
 
 def _told(
@@ -426,11 +465,16 @@ def _told(
         (*table.notes, *notes),
         table.margin_units,
         table.noise,
+        intervals=table.intervals,
     )
 
 
 def _asked(
-    epsilon: Amount | None, rho: Amount | None, delta: Amount | None, error: Error = "rank"
+    epsilon: Amount | None,
+    rho: Amount | None,
+    delta: Amount | None,
+    error: Error = "rank",
+    confidence: float = 0.95,
 ) -> LossRequest:
     if (epsilon is None) == (rho is None):
         raise QuestionError("an answer costs an epsilon or a rho", "for example epsilon = 0.1")
@@ -438,6 +482,6 @@ def _asked(
     if small is not None and small >= 1:
         raise QuestionError("delta must be below one", "for example delta = 1e-9")
     if epsilon is not None:
-        return LossRequest(exact(epsilon), None, small, error_of(error))
+        return LossRequest(exact(epsilon), None, small, error_of(error), confidence)
     assert rho is not None
-    return LossRequest(None, exact(rho, "rho"), small, error_of(error))
+    return LossRequest(None, exact(rho, "rho"), small, error_of(error), confidence)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 from adomnia.curator.access import CURATOR
 from adomnia.curator.answers.memory import Memory, recorded
@@ -18,6 +18,7 @@ from adomnia.curator.planning.pricing import check_prices
 from adomnia.curator.sources import open_engine, read_public, telling
 from adomnia.engines.engine import Engine, Request
 from adomnia.errors import MachineryError, PolicyError
+from adomnia.ledger.journal import Journal
 from adomnia.ledger.reserve import Budgets
 from adomnia.mechanisms.counts.row_limit import limit_histogram, limit_rows
 from adomnia.mechanisms.mechanism import Mechanism, Releasing
@@ -25,7 +26,15 @@ from adomnia.policy.policy import Policy, line_of
 from adomnia.priors.prior_knowledge import PriorKnowledge
 from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.premises import Facts
-from adomnia.privacy.reads import CellTotals, CellValues, KeyTotals, MarginalTables, Reads
+from adomnia.privacy.reads import (
+    CellTotals,
+    CellValues,
+    KeyTotals,
+    MarginalTables,
+    Reads,
+    UnitPeaks,
+    UnitRows,
+)
 from adomnia.queries.expression import Expr
 from adomnia.queries.operations import call
 from adomnia.queries.question import Question
@@ -40,6 +49,8 @@ __all__ = [
     "prepare_sealed",
     "read_sealed",
 ]
+
+T = TypeVar("T")
 
 RECORDS = 1024
 """So many records of earlier uses are kept read; the rest are read when they are needed."""
@@ -65,6 +76,7 @@ class TableBackend:
         self.policy = policy = replace(policy, rows_stay=self.engine.row_count_is_stable)
         self._binders = lru_cache(maxsize=64)(lambda _: lru_cache(maxsize=512)(self._bound))
         self._recall = lru_cache(maxsize=RECORDS)(partial(recorded, self.journal))
+        self._read: dict[str, Any] = {}
         self._public = (-1, PriorKnowledge())
         self.knowledge = PriorRegistry(
             policy, self.journal, self.bind, tuple(self.engine.columns()), self.edition
@@ -141,6 +153,13 @@ class TableBackend:
             made = load_edition(self.policy, tell, checked)
         self._take_last()
         return made
+
+    def kept(self, receipt: str, read: Callable[[Journal, str], T]) -> T:
+        """What a function reads of an answered use, which never changes; read once."""
+        if receipt not in self._read:
+            self._read[receipt] = read(self.journal, receipt)
+        found: T = self._read[receipt]
+        return found
 
     def memory(self, analyst: str, version: str) -> Memory:
         """What this analyst has been told of this version of the data, and what everybody was."""
@@ -320,6 +339,8 @@ def _request(table: Table, reads: Reads) -> Request:
         return Request(table, reads.where, reads.keys, reads.contributions)
     if isinstance(reads, MarginalTables):
         return Request(table, reads.where, reads.keys, reads.contributions, grouping=0)
+    if isinstance(reads, UnitRows | UnitPeaks):
+        return Request(table, None, (), (ROWS,))  # that it can be read at all
     raise TypeError("a table has no graph")
 
 
@@ -354,6 +375,8 @@ def _totals(engine: Engine, table: Table, group: Sequence[Any]) -> Sequence[Seal
 
 
 def _one(engine: Engine, table: Table, reads: Reads) -> Sealed[Any] | Any:
+    if isinstance(reads, UnitRows | UnitPeaks):
+        return engine.unit_scores(table, reads)
     request = _request(table, reads)
     if isinstance(reads, CellValues):
         sealed = engine.histogram(request, reads.ranked)

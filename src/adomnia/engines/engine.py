@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from adomnia.engines.contingency import Axes, Contingency
 from adomnia.errors import AdomniaError, MachineryError
 from adomnia.privacy.contribution import Contribution, Ranked
+from adomnia.privacy.reads import UnitPeaks, UnitRows
 from adomnia.queries.expression import Expr
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
@@ -106,6 +107,10 @@ class Engine(Protocol):
 
         Of whole numbers: rows, or what rows add by the one contribution of the request.
         """
+        ...
+
+    def unit_scores(self, table: Table, reads: UnitRows | UnitPeaks) -> Cells:
+        """For each bound of a grid how many units are above it, and what goes with it."""
         ...
 
     def close(self) -> None:

@@ -50,11 +50,13 @@ __all__ = [
     "InspectionOrder",
     "SourceChanges",
     "Survey",
+    "SurveyedEngine",
     "UndeclaredColumn",
     "changes",
     "exact_view",
     "inspect",
     "survey",
+    "unit_rows",
 ]
 
 ExactGroups = tuple[list[list[Any]], NDArray[np.int64]]
@@ -76,12 +78,21 @@ class ExactEngine(Protocol):
         """All marginals of the keys of a request over their public values, unsealed."""
         ...
 
+
+@runtime_checkable
+class SurveyedEngine(Protocol):
+    """What an engine that reads a source as it is implements for a first draft of a policy."""
+
     def _survey(self) -> Survey:
         """Types, extremes and short lists of values, for a curator's first draft."""
         ...
 
     def _inspect(self, table: Table, order: InspectionOrder) -> Inspection:
         """What cleaning by the policy does to the rows, for a curator's check."""
+        ...
+
+    def _rows_per_value(self, column: str) -> Mapping[int, int]:
+        """For each number of rows how many values of a column have it."""
         ...
 
 
@@ -112,12 +123,12 @@ def exact_view(engine: Engine, table: Table) -> Iterator[ExactView]:
 
 def survey(engine: Engine) -> Survey:
     """What a curator needs for a first draft of a policy: it is not public until he says so."""
-    return _exact(engine)._survey()
+    return _surveyed(engine)._survey()
 
 
 def inspect(engine: Engine, table: Table, order: InspectionOrder) -> Inspection:
     """What a curator is told of a source before it is loaded, exactly."""
-    return _exact(engine)._inspect(table, order)
+    return _surveyed(engine)._inspect(table, order)
 
 
 @runtime_checkable
@@ -134,7 +145,18 @@ def changes(engine: Engine, table: Table, edition: Engine) -> SourceChanges | No
     return engine._changes(table, edition) if isinstance(engine, ComparedEngine) else None
 
 
+def unit_rows(engine: Engine, column: str) -> Mapping[int, int]:
+    """For each number of rows how many values of a column have it, if it were the unit."""
+    return _surveyed(engine)._rows_per_value(column)
+
+
 def _exact(engine: Engine) -> ExactEngine:
     if not isinstance(engine, ExactEngine):
         raise MachineryError("this engine shows nothing to an auditor")
+    return engine
+
+
+def _surveyed(engine: Engine) -> SurveyedEngine:
+    if not isinstance(engine, SurveyedEngine):
+        raise MachineryError("an edition cannot be surveyed: a draft is made of the source itself")
     return engine

@@ -1,7 +1,7 @@
 """The survey behind a first draft of a policy: all columns in one pass, short lists in a second.
 
 It looks at the data, so what it finds is not public until a curator says so. Text that holds
-nothing but numbers or dates (a CSV file has only text) is surveyed as what it holds.
+numbers or dates, but for a few odd cells (a CSV file has only text), is surveyed as what it holds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from adomnia.engines.sql.dialect import Dialect
 
-__all__ = ["SHORT", "survey"]
+__all__ = ["SHORT", "rows_per_value", "survey"]
 
 SHORT = 100
 """A list of values may be this long."""
@@ -19,10 +19,26 @@ SHORT = 100
 MOST_PLACES = 4
 """A number with more decimal places has no step that can be proposed."""
 
+MOSTLY = 0.9
+"""Text is numbers or days where at least this share of it is: a few odd cells change no column."""
+
+ALMOST = 0.99
+"""Decimal places beyond those of so large a share of numbers are not looked at."""
+
 NUMERIC = ("integer", "real", "decimal", "text")
 DAYS = ("date", "moment", "text")
 
 LARGEST = 1.7976931348623157e308
+NEAR = "DATE '1800-01-01' AND DATE '2199-12-31'"
+"""Days that are meant; others mostly stand for a day that is not known, or for one without end."""
+
+FORMS = {
+    "uuids": "^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$",
+    "mails": "^[^@ ]{1,64}@[^@ ]{1,100}$",
+    "spaced": " ",
+    "padded": "^\\s*[-+]?0[0-9]",
+}
+"""How a text can look: as an identifier, as several words, or as a code that begins with 0."""
 
 Run = Callable[[str], Sequence[tuple[Any, ...]]]
 
@@ -32,7 +48,9 @@ def survey(
 ) -> dict[str, dict[str, Any]]:
     """For each column its kind, extremes, NULLs, how many values there are, and a short list.
 
-    `kind` is number, date, text, truth or other; `places` are the decimal places of a number.
+    `kind` is number, date, text, truth or other; `share` says how much of the column is of that
+    kind, `places` are the decimal places of a number, `timed` the share of days with a time, and
+    `counts` how many rows have each of the `values`.
     """
     kinds = {name: dialect.family(declared) for name, declared in types.items()}
     read: list[str] = []
@@ -54,6 +72,16 @@ def survey(
     }  # fmt: skip
 
 
+def rows_per_value(column: str, source: str, run: Run, dialect: Dialect) -> dict[int, int]:
+    """For each number of rows how many values of a column have it, from the smallest."""
+    grouped = (
+        f"SELECT COUNT(*) AS many FROM {source} WHERE {dialect.quoted(column)} IS NOT NULL "
+        f"GROUP BY {dialect.quoted(column)}"
+    )
+    found = run(f"SELECT many, COUNT(*) FROM ({grouped}) AS grouped GROUP BY many")
+    return {int(many): int(values) for many, values in sorted(found)}
+
+
 def _read(column: str, kind: str, names: tuple[str, str], dialect: Dialect) -> Iterator[str]:
     """A column as a number and as a day, computed once for each row."""
     if kind in NUMERIC:
@@ -70,48 +98,105 @@ def _counts(column: str, kind: str, names: tuple[str, str], dialect: Dialect) ->
         return parts
     parts["distinct"] = dialect.distinct(column)
     if kind in NUMERIC:
-        finite = f"CASE WHEN {number} BETWEEN -{LARGEST} AND {LARGEST} THEN {number} END"
-        parts |= {"numbers": f"COUNT({number})", "low": f"MIN({finite})", "high": f"MAX({finite})"}
-        parts["places"] = f"MAX({dialect.places(finite)})"
+        parts |= _numbers(number, dialect)
     if kind in DAYS:
-        # Python's days end here; nobody is older, or will be.
-        held = f"LEAST(GREATEST({day}, DATE '0001-01-01'), DATE '9999-12-31')"
-        ends = [f"{end}(CASE WHEN {day} IS NOT NULL THEN {held} END)" for end in ("MIN", "MAX")]
-        parts |= {"days": f"COUNT({day})", "first": ends[0], "last": ends[1]}
+        parts |= _days(day)
+        if kind != "date":
+            timed = _timed(column, kind, dialect)
+            parts["timed"] = f"COUNT(CASE WHEN {timed} THEN {day} END)"
     if kind == "text":
-        padded = dialect.matches(column, "^\\s*[-+]?0[0-9]")
-        parts["padded"] = f"COUNT(*) FILTER (WHERE {padded})"
+        looks = {name: dialect.matches(column, form) for name, form in FORMS.items()}
+        short = f"LENGTH({column}) <= 200"
+        parts |= {
+            name: f"COUNT(CASE WHEN {short} AND {test} THEN 1 END)" for name, test in looks.items()
+        }
+        parts |= {"shortest": f"MIN(LENGTH({column}))", "longest": f"MAX(LENGTH({column}))"}
     return parts
 
 
+def _numbers(number: str, dialect: Dialect) -> dict[str, str]:
+    finite = f"CASE WHEN {number} BETWEEN -{LARGEST} AND {LARGEST} THEN {number} END"
+    places = dialect.places(finite)
+    return {
+        "numbers": f"COUNT({number})", "low": f"MIN({finite})", "high": f"MAX({finite})",
+        "places": f"MAX({places})", "finite": f"COUNT({finite})",
+        "whole": f"COUNT(CASE WHEN {places} = 0 THEN 1 END)",
+        "cents": f"COUNT(CASE WHEN {places} <= 2 THEN 1 END)",
+    }  # fmt: skip
+
+
+def _days(day: str) -> dict[str, str]:
+    # Python's days end here; nobody is older, or will be.
+    held = f"LEAST(GREATEST({day}, DATE '0001-01-01'), DATE '9999-12-31')"
+    near = f"CASE WHEN {day} BETWEEN {NEAR} THEN {day} END"
+    ends = [f"{end}(CASE WHEN {day} IS NOT NULL THEN {held} END)" for end in ("MIN", "MAX")]
+    return {
+        "days": f"COUNT({day})", "first": ends[0], "last": ends[1],
+        "near": f"COUNT({near})", "near_first": f"MIN({near})", "near_last": f"MAX({near})",
+    }  # fmt: skip
+
+
+def _timed(column: str, kind: str, dialect: Dialect) -> str:
+    """Whether a moment has a time of the day that is not midnight."""
+    if kind == "text":
+        return f"LENGTH({column}) <= 200 AND {dialect.matches(column, '[ T][0-9:.]*[1-9]')}"
+    parts = (f"EXTRACT({part} FROM {column}) <> 0" for part in ("HOUR", "MINUTE", "SECOND"))
+    return " OR ".join(parts)
+
+
 def _column(kind: str, facts: Mapping[str, Any], rows: int) -> dict[str, Any]:
+    present = facts["present"]
     common = {
-        "nulls": facts["present"] < rows,
+        "nulls": present < rows,
+        "present": present,
         "distinct": facts.get("distinct"),
         "low": None,
         "high": None,
         "places": None,
+        "share": 1.0,
+        "timed": 0.0,
+        "width": (facts.get("shortest"), facts.get("longest")),
+        "forms": {name: (facts.get(name) or 0) / max(1, present) for name in FORMS},
     }
     held = _held(kind, facts)
     if held == "number":
-        places = facts["places"] or 0
-        places = places if places <= MOST_PLACES else None
-        common |= {"low": facts["low"], "high": facts["high"], "places": places}
+        common |= {"low": facts["low"], "high": facts["high"], "places": _places(facts)}
+        common["share"] = facts["finite"] / max(1, present)
     if held == "date":
         common |= {"low": facts["first"], "high": facts["last"]}
+        if facts["near"] and facts["near"] >= MOSTLY * facts["days"]:
+            common |= {"near_low": facts["near_first"], "near_high": facts["near_last"]}
+        common["share"] = facts["days"] / max(1, present)
+        common["timed"] = facts.get("timed", 0) / max(1, facts["days"])
     return common | {"kind": held}
 
 
+def _places(facts: Mapping[str, Any]) -> int | None:
+    """The decimal places that almost all numbers are written with; None where they are many."""
+    if facts["whole"] >= ALMOST * facts["finite"]:
+        return 0
+    if facts["cents"] >= ALMOST * facts["finite"]:
+        return min(2, int(facts["places"]))
+    places = int(facts["places"])
+    return places if places <= MOST_PLACES else None
+
+
 def _held(kind: str, facts: Mapping[str, Any]) -> str:
-    """What a column holds; text that is all numbers (but no codes like 007) counts as numbers."""
+    """What a column holds; text that is mostly numbers (but no codes like 007) counts as such."""
     present = facts["present"]
     if kind != "text":
         names = dict.fromkeys(("integer", "real", "decimal"), "number")
         names |= {"moment": "date", "boolean": "truth"}
         return names.get(kind, kind)
-    if present and facts["numbers"] == present and not facts["padded"]:
+    if present and facts["numbers"] >= MOSTLY * present and not _is_code(facts):
         return "number"
-    return "date" if present and facts["days"] == present else "text"
+    return "date" if present and facts["days"] >= MOSTLY * present else "text"
+
+
+def _is_code(facts: Mapping[str, Any]) -> bool:
+    """Whether digits stand for no number: they have zeros in front, or all one length."""
+    fixed = facts["shortest"] == facts["longest"] > 1
+    return bool(facts["padded"] and (fixed or facts["padded"] > (1 - ALMOST) * facts["present"]))
 
 
 def _listed(
@@ -119,12 +204,14 @@ def _listed(
 ) -> dict[str, Any]:
     """The values themselves, where they are few; the count above is only approximate."""
     if kind not in ("integer", "text", "boolean") or facts["distinct"] > 2 * SHORT:
-        return {"values": None}
+        return {"values": None, "counts": None}
     table, run = source
-    few = run(f"SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL LIMIT {SHORT + 1}")
-    values = list(_values(few)) if len(few) <= SHORT else None
-    return {"values": values} if values is None else {"values": values, "distinct": len(values)}
-
-
-def _values(rows: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
-    yield from sorted(row[0] for row in rows)
+    few = run(
+        f"SELECT {column}, COUNT(*) FROM {table} WHERE {column} IS NOT NULL "
+        f"GROUP BY {column} LIMIT {SHORT + 1}"
+    )
+    if len(few) > SHORT:
+        return {"values": None, "counts": None}
+    pairs = sorted(few)
+    values, counts = [value for value, _ in pairs], [int(many) for _, many in pairs]
+    return {"values": values, "counts": counts, "distinct": len(values)}

@@ -33,7 +33,7 @@ class PaidUse:
     ...     answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
     ...     use = database.account().use(answer.receipt)
     >>> use.analyst, use.loss.epsilon, use.number
-    ('curator', Fraction(1, 1), 2)
+    ('curator', Fraction(1, 1), 3)
     """
 
     receipt: str

@@ -78,7 +78,7 @@ class Entry:
     ...     answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
     ...     entry = database.reservation(answer.receipt)
     >>> entry.number, entry.kind, entry.head["analyst"]
-    (2, 'reserved', 'curator')
+    (3, 'reserved', 'curator')
     """
 
     number: int

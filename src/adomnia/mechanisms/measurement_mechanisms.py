@@ -274,10 +274,14 @@ class ExponentialQuantile(_Choosing):
     def covers(self, apart: Apart) -> bool:
         """Whether twice the rate, at this distance of penalties, is paid, and the penalties are
         those of the ranks that the distance is of."""
+        return self.is_of_ranks and 2 * self.eta * apart.l1 <= events.loss(self.event).epsilon
+
+    @property
+    def is_of_ranks(self) -> bool:
+        """Whether its penalties are those of what the contribution says."""
         ranked, target = self.contribution, self.target
         assert isinstance(ranked, Ranked)
-        alike = isinstance(target, Rank) or (ranked.edge is None and target == Share(ranked.share))
-        return alike and 2 * self.eta * apart.l1 <= events.loss(self.event).epsilon
+        return isinstance(target, Rank) or (ranked.edge is None and target == Share(ranked.share))
 
     def rank_margin(self, eta: Fraction, confidence: float) -> float:
         """How far the rank of a choice made at this rate may be from the asked one, on any data."""

@@ -13,6 +13,7 @@ from adomnia.mechanisms.noise import gaussian, laplace
 from adomnia.mechanisms.noise.admissible import Admissible
 from adomnia.mechanisms.quantiles.quantile import Target, quantile
 from adomnia.mechanisms.quantiles.smooth import Grid, smooth_quantile
+from adomnia.mechanisms.quantiles.value_margin import Around, Beyond
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.mechanisms.unseal import unseal
 from adomnia.schema.sealed import Sealed
@@ -20,6 +21,7 @@ from adomnia.schema.sealed import Sealed
 __all__ = [
     "add_gaussian",
     "add_laplace",
+    "choose_intervals",
     "choose_quantiles",
     "noisy_quantiles",
     "select_keys",
@@ -94,6 +96,14 @@ def choose_quantiles(  # noqa: PLR0913, PLR0917
 ) -> NDArray[Any]:
     """One private quantile for each cell 0..cells-1 (`quantile.md`); a missing cell has no rows."""
     return _by_cell(sealed, cells, lambda v, n: quantile(v, n, low, high, target, eta, bits))
+
+
+def choose_intervals(
+    sealed: Sealed[Cells], cells: int, grid: Grid, around: Around | Beyond, bits: Bits = SYSTEM
+) -> NDArray[Any]:
+    """A private quantile and the ends of its interval for each cell (`value_margin.md`)."""
+    found = _by_cell(sealed, cells, lambda v, n: around.draw(v, n, grid, bits))
+    return np.array([*found], object).reshape(cells, 3)
 
 
 def noisy_quantiles(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -11,7 +12,7 @@ from typing import Any
 
 from adomnia.policy.sections import AttributeSection
 from adomnia.policy.toml_reader import Reader
-from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open
+from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open, Timestamps
 from adomnia.schema.table import Attribute
 
 __all__ = ["attributes_of"]
@@ -37,11 +38,18 @@ def _domain(reader: Reader, part: AttributeSection, path: Path) -> Domain:
         "values": _values,
         "number": _grid,
         "date": _dates,
+        "timestamp": _timestamps,
         "text": lambda *_: Open(),
     }
     if not isinstance(kind, str) or kind not in makers:
-        hint = 'give values = […], or low and high, or kind = "date" with both, or kind = "text"'
+        hint = (
+            'give values = […], or low and high, or kind = "date" with both, or kind = '
+            '"timestamp" with both and a step, or kind = "text"'
+        )
         reader.fail(f"the domain of {path[-1]!r} is not clear", hint, path)
+    if part.zone is not None and kind != "timestamp":
+        hint = 'leave it out, or write kind = "timestamp"'
+        reader.fail("only a timestamp has a zone", hint, (*path, "zone"))
     return makers[kind](reader, part, path)
 
 
@@ -83,3 +91,28 @@ def _date(reader: Reader, value: Any, path: Path) -> date:
         return date.fromisoformat(str(value))
     except ValueError:
         reader.fail(f"{path[-1]} must be a date", f'for example {path[-1]} = "2015-01-01"', path)
+
+
+_STEP = re.compile(r"([0-9]{1,5}) ?(s|m|min|h|d)")
+_SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
+
+
+def _timestamps(reader: Reader, part: AttributeSection, path: Path) -> Domain:
+    low, high = (_moment(reader, getattr(part, end), (*path, end)) for end in ("low", "high"))
+    written = _STEP.fullmatch(part.step.strip()) if isinstance(part.step, str) else None
+    if written is None:
+        hint = 'how exactly moments are told apart, for example step = "1h", "15m" or "1s"'
+        reader.fail("a timestamp needs a step", hint, (*path, "step"))
+    step, zone = int(written[1]) * _SECONDS[written[2]], part.zone or "UTC"
+    made: Domain = reader.guard((*path, "low"), lambda: Timestamps(low, high, step, zone))
+    return made
+
+
+def _moment(reader: Reader, value: Any, path: Path) -> datetime:
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return datetime.combine(value, time())
+    try:
+        return value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+    except ValueError:
+        hint = f'for example {path[-1]} = "2024-01-01 00:00"'
+        reader.fail(f"{path[-1]} must be a date with a time", hint, path)

@@ -27,6 +27,7 @@ from adomnia.policy.sections import (
     PriorSection,
     PrivacySection,
     PublicSection,
+    QualitySection,
 )
 from adomnia.policy.toml_reader import Reader, check_sections, parse
 from adomnia.privacy.composition import Budget
@@ -113,6 +114,8 @@ class Policy:
     """So many of the last editions are kept."""
     in_place: bool = False
     """Whether the source is read as it is at each question, without an edition."""
+    quality: Fraction | None = None
+    """What counting what is left out of each edition may cost; None counts nothing."""
     rows_stay: bool = True
     """Whether no row's content changes how many rows the source is read as; its kind says so."""
 
@@ -169,6 +172,7 @@ def read_policy(file: str | Path) -> Policy:
         memory=data.memory,
         editions=data.editions,
         keep=data.keep,
+        quality=_quality(reader),
         in_place=("://" in source) if data.in_place is None else data.in_place,
     )
 
@@ -291,6 +295,15 @@ def _priors(reader: Reader) -> tuple[PriorSource, ...]:
         reader.fail("exact releases are written [[prior]], with two brackets", "", ("prior",))
     parts = (reader.section(PriorSection, ("prior",), part) for part in listed)
     return tuple(PriorSource(p.sql, p.values, p.rounded, p.below) for p in parts)
+
+
+def _quality(reader: Reader) -> Fraction | None:
+    amount = reader.section(QualitySection, ("quality",)).epsilon
+    if amount is None:
+        return None
+    written = str(amount) if isinstance(amount, Decimal) else amount
+    found: Fraction = reader.guard(("quality", "epsilon"), partial(exact, written))
+    return found
 
 
 def _universe(reader: Reader, privacy: PrivacySection) -> tuple[str, ...] | None:

@@ -28,6 +28,7 @@ __all__ = [
     "PriorSection",
     "PrivacySection",
     "PublicSection",
+    "QualitySection",
     "Section",
 ]
 
@@ -87,6 +88,7 @@ class AttributeSection(Section, frozen=True):
     low: Written = None
     high: Written = None
     step: Written = None
+    zone: Text | None = None
     nullable: bool = False
     sensitive: bool = True
     origin: Text | None = None
@@ -128,6 +130,12 @@ class ImpossibleSection(Section, frozen=True):
     """`[[impossible]]`: a condition that no row can meet."""
 
     when: Text
+
+
+class QualitySection(Section, frozen=True):
+    """`[quality]`: what counting that which is left out of an edition may cost."""
+
+    epsilon: Written = None
 
 
 class GraphSection(Section, frozen=True):
@@ -189,6 +197,7 @@ SECTIONS: Mapping[str, type[Section]] = {
     "accounts": AccountsSection,
     "prior": PriorSection,
     "impossible": ImpossibleSection,
+    "quality": QualitySection,
     "graph": GraphSection,
     "audit": AuditSection,
     "check": CheckSection,

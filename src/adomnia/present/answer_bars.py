@@ -26,9 +26,18 @@ def answer_bars(answer: Answer, name: str) -> list[Bar]:
             continue
         key = ", ".join(label(row[i]) for i in keys) or f"row {number + 1}"
         off = None if in_rows else answer.margins[name][number]
-        figure = value(given, off) if off is None else f"{value(given, off)} {margin(off)}"
-        bars.append(Bar(key, float(given), off if _is_drawable(off) else None, figure))
+        ends = answer.intervals[name][number] if name in answer.intervals else None
+        bars.append(_bar(key, given, off, ends))
     return bars
+
+
+def _bar(key: str, given: float, off: float | None, ends: tuple[float, float] | None) -> Bar:
+    """A bar with its margin to both sides, or with the interval that was paid for."""
+    if ends is not None and all(map(_is_drawable, ends)):
+        figure = f"{value(given)}, {value(ends[0])} to {value(ends[1])}"
+        return Bar(key, float(given), None, figure, (float(ends[0]), float(ends[1])))
+    figure = value(given, off) if off is None else f"{value(given, off)} {margin(off)}"
+    return Bar(key, float(given), off if _is_drawable(off) else None, figure)
 
 
 def _is_drawable(given: Any) -> bool:

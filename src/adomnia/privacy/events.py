@@ -30,6 +30,7 @@ __all__ = [
     "PartitionSelection",
     "PermuteAndFlip",
     "SmoothNoise",
+    "ThresholdScan",
     "composed",
     "cost_of",
     "from_json",
@@ -140,6 +141,14 @@ class InTurn:
 
 
 @dataclass(frozen=True)
+class ThresholdScan:
+    """A bound that few units are above, for `sensitivity` of them at once (pure epsilon)."""
+
+    epsilon: Fraction
+    sensitivity: Fraction
+
+
+@dataclass(frozen=True)
 class Free:
     """Nothing read: the answer came from what had been released before."""
 
@@ -163,6 +172,7 @@ Event = (
     | Auction
     | Outside
     | InTurn
+    | ThresholdScan
     | Free
     | Composed
 )
@@ -179,6 +189,7 @@ _KINDS: Mapping[str, type[Any]] = {
     "auction": Auction,
     "outside": Outside,
     "in-turn": InTurn,
+    "threshold-scan": ThresholdScan,
     "free": Free,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
@@ -196,6 +207,7 @@ _LOSSES: Mapping[type[Any], Callable[[Any], Loss]] = {
         Loss.approximate(event.epsilon, event.delta) + Loss.concentrated(event.rho)
     ),
     InTurn: lambda event: Loss.pure(event.epsilon) + Loss.concentrated(event.rho),
+    ThresholdScan: lambda event: Loss.pure(event.epsilon),
     Free: lambda event: Loss(),
     Composed: lambda event: sum((loss(part) for part in event.parts), Loss()),
 }

@@ -6,9 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from adomnia.privacy.contribution import Contribution, Ranked
-from adomnia.queries.expression import Expr
+from adomnia.queries.expression import Column, Expr
 
-__all__ = ["CellTotals", "CellValues", "KeyTotals", "MarginalTables", "Reads", "WholeGraph"]
+__all__ = [
+    "CellTotals",
+    "CellValues",
+    "KeyTotals",
+    "MarginalTables",
+    "Reads",
+    "UnitPeaks",
+    "UnitRows",
+    "WholeGraph",
+]
 
 
 @dataclass(frozen=True)
@@ -57,8 +66,27 @@ class MarginalTables:
 
 
 @dataclass(frozen=True)
+class UnitRows:
+    """For each bound of a grid how many units have more rows than it; and how many rows, of those
+    that are beyond the first `beyond` of their unit, are within the first so many."""
+
+    grid: tuple[int, ...]
+    beyond: int = 0
+
+
+@dataclass(frozen=True)
+class UnitPeaks:
+    """For each bound of a grid how many units have a row with a number above it; without units,
+    how many rows. With `lowest` it is the negated number that is above it."""
+
+    column: Column
+    grid: tuple[int, ...]
+    lowest: bool = False
+
+
+@dataclass(frozen=True)
 class WholeGraph:
     """The graph itself, sealed."""
 
 
-Reads = CellTotals | CellValues | KeyTotals | MarginalTables | WholeGraph
+Reads = CellTotals | CellValues | KeyTotals | MarginalTables | UnitRows | UnitPeaks | WholeGraph

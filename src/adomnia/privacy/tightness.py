@@ -21,7 +21,7 @@ from adomnia.privacy.contribution import (
     arguments,
 )
 from adomnia.privacy.neighbors import Neighbors, UnitBounds
-from adomnia.queries.expression import Column, Expr
+from adomnia.queries.expression import Call, Column, Expr
 from adomnia.queries.grouping import public_cells
 from adomnia.queries.patterns import names, patterns
 from adomnia.queries.ranges import Number, count_cells
@@ -149,6 +149,8 @@ def _are_plain(setting: Setting) -> bool:
 
 def _is_plain(argument: Expr, setting: Setting) -> bool:
     """Whether a row can have any value here and still be one of those that are asked about."""
+    if isinstance(argument, Call) and argument.op == "inside":
+        argument = argument.args[0]  # without what lies outside, it has all declared values
     if not isinstance(argument, Column) or argument.name in names(setting.where):
         return False
     return _is_met(setting.where)

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
@@ -26,7 +26,7 @@ from adomnia.queries.measurement import (
     Sum,
 )
 from adomnia.queries.operations import call
-from adomnia.queries.ranges import Day, Number, Range, Text, Truth
+from adomnia.queries.ranges import Day, Moment, Number, Range, Text, Truth
 
 __all__ = [
     "digest",
@@ -88,11 +88,13 @@ def _operand(record: Json) -> Expr:
 def _value_json(value: Any) -> Json:
     if isinstance(value, Fraction):
         return {"fraction": str(value)}
+    if isinstance(value, datetime):
+        return {"moment": value.isoformat()}
     if isinstance(value, date):
         return {"day": value.isoformat()}
     if isinstance(value, tuple):
         return [_value_json(part) for part in value]
-    if isinstance(value, Number | Text | Day | Truth):
+    if isinstance(value, Number | Text | Day | Moment | Truth):
         return {"range": _range_json(value)}
     return value
 
@@ -106,6 +108,7 @@ def _value_from(record: Json) -> Any:
     readers: dict[str, Callable[[Any], Any]] = {
         "fraction": Fraction,
         "day": date.fromisoformat,
+        "moment": datetime.fromisoformat,
         "range": _range_from,
     }
     return readers[kind](text)
@@ -126,6 +129,10 @@ def _plain_json(spread: Range) -> dict[str, Any]:
     if isinstance(spread, Day):
         ends = {"low": spread.low.isoformat(), "high": spread.high.isoformat()}
         return {"kind": "day", **ends, "unit": spread.unit, "nullable": spread.nullable}
+    if isinstance(spread, Moment):
+        ends = {"low": spread.low.isoformat(), "high": spread.high.isoformat()}
+        lattice = {"step": spread.step, "unit": spread.unit}
+        return {"kind": "moment", **ends, **lattice, "nullable": spread.nullable}
     return {"kind": "truth", "nullable": spread.nullable}
 
 
@@ -147,6 +154,9 @@ def _plain_from(record: Mapping[str, Any]) -> Range:
     if kind == "day":
         low, high = (date.fromisoformat(record[end]) for end in ("low", "high"))
         return Day(low, high, record["unit"], nullable)
+    if kind == "moment":
+        first, last = (datetime.fromisoformat(record[end]) for end in ("low", "high"))
+        return Moment(first, last, record["step"], record["unit"], nullable)
     if kind == "truth":
         return Truth(nullable)
     raise ValueError("a range of a kind that is not known")

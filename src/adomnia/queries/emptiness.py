@@ -12,19 +12,20 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from adomnia.queries.calendar import truncate
 from adomnia.queries.expression import Call, Column, Constant, Expr, columns
 from adomnia.queries.operations import evaluate
 from adomnia.queries.patterns import is_rounded, names, stand_ins
 from adomnia.queries.question import Literal, Statistic
 from adomnia.queries.ranges import (
     Day,
+    Moment,
     Number,
     Range,
     Text,
     Truth,
     count_cells,
     outside,
-    truncate,
 )
 
 __all__ = ["Emptiness", "conjuncts", "may_be"]
@@ -140,6 +141,9 @@ def may_be(expr: Expr, value: Any) -> bool:
         return inside and (spread.values is None or value in spread.values)
     if isinstance(spread, Day):
         return bool(spread.low <= value <= spread.high) and truncate(value, spread.unit) == value
+    if isinstance(spread, Moment):
+        inside = bool(spread.low <= value <= spread.high) and spread.holds(value)
+        return inside and (not spread.unit or truncate(value, spread.unit) == value)
     return isinstance(spread, Truth) or spread.values is None or value in spread.values
 
 

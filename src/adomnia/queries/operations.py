@@ -11,21 +11,22 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
 from adomnia.limits import MAX_EXPRESSION_CALLS
+from adomnia.queries.calendar_rules import CALENDAR
 from adomnia.queries.expression import Call, Column, Constant, Expr
 from adomnia.queries.ranges import (
     UNLISTED,
     Day,
+    Moment,
     Number,
     Range,
     Text,
     Truth,
     lies_outside,
-    truncate,
     union,
 )
 
@@ -33,7 +34,6 @@ __all__ = [
     "FLOAT_STEP",
     "LIMIT",
     "OPERATIONS",
-    "PARTS",
     "Operation",
     "call",
     "constant",
@@ -81,6 +81,8 @@ def constant(value: Any, step: Fraction = Fraction(1)) -> Constant:
         return Constant(value, Truth(nullable=False))
     if isinstance(value, int):
         return Constant(value, Number(value, value, step, nullable=False))
+    if isinstance(value, datetime):  # which is a date as well, in Python
+        return Constant(value, Moment(value, value, 1, nullable=False))
     if isinstance(value, date):
         return Constant(value, Day(value, value, nullable=False))
     return Constant(value, Text((value,), nullable=False))
@@ -111,12 +113,12 @@ def inside(expr: Expr) -> Expr:
 
 
 def nearest(expr: Expr) -> Expr:
-    """The same expression with numbers and days outside of their domain at its nearest end, as an
-    aggregate reads them. What a condition in it compares stays as it is."""
+    """The same expression with numbers, days and moments outside of their domain at its nearest
+    end, as an aggregate reads them. What a condition in it compares stays as it is."""
     if not isinstance(expr, Call) or isinstance(expr.range, Truth):
         return expr
     if expr.op == "inside":
-        ordered = isinstance(expr.range, Number | Day)
+        ordered = isinstance(expr.range, Number | Day | Moment)
         return call("nearest", *expr.args, params=expr.params) if ordered else expr
     args = [_tested(arg) if isinstance(arg.range, Truth) else nearest(arg) for arg in expr.args]
     return replace(expr, args=tuple(args))
@@ -323,7 +325,7 @@ def like_regex(pattern: str, literally: Callable[[str], str] = re.escape) -> str
     return first + "".join(f"(?>.*?{part})" for part in middle if part) + ".*" + last
 
 
-# Choice, lists and days.
+# Choice and lists.
 
 
 def _case(*ranges: Range) -> Range:
@@ -345,43 +347,6 @@ def _compute_case(*values: Any) -> Any:
 
 def _map(_: Range, pairs: tuple[tuple[Any, Any], ...], spread: Range) -> Range:
     return spread
-
-
-PARTS: Mapping[str, Callable[[date], int]] = {
-    "year": lambda day: day.year,
-    "quarter": lambda day: (day.month + 2) // 3,
-    "month": lambda day: day.month,
-    "week": lambda day: day.isocalendar()[1],
-    "day": lambda day: day.day,
-    "dow": lambda day: day.isoweekday() % 7,
-    "isodow": lambda day: day.isoweekday(),
-    "doy": lambda day: day.timetuple().tm_yday,
-}
-_PART_ENDS = {
-    "quarter": (1, 4),
-    "month": (1, 12),
-    "week": (1, 53),
-    "day": (1, 31),
-    "dow": (0, 6),
-    "isodow": (1, 7),
-    "doy": (1, 366),
-}
-
-
-def _extract(a: Day, part: str) -> Number:
-    low, high = _PART_ENDS.get(part, (a.low.year, a.high.year))
-    if part != "week" and a.low.year == a.high.year and part in ("quarter", "month", "doy"):
-        low, high = PARTS[part](a.low), PARTS[part](a.high)
-    return Number(low, high, nullable=a.nullable)
-
-
-def _trunc(a: Day, unit: str) -> Day:
-    return Day(truncate(a.low, unit), a.high, unit, a.nullable)
-
-
-def _days(a: Day, b: Day) -> Number:
-    nullable = a.nullable or b.nullable
-    return Number((a.low - b.high).days, (a.high - b.low).days, nullable=nullable)
 
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -412,9 +377,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "like": Operation(lambda a, pattern, ignore: Truth(a.nullable), _like),
     "case": Operation(_case, _compute_case, strict=False),
     "map": Operation(_map, lambda a, pairs, spread: dict(pairs).get(a)),
-    "extract": Operation(_extract, lambda a, part: PARTS[part](a)),
-    "trunc": Operation(_trunc, truncate),
-    "days": Operation(_days, lambda a, b: (a - b).days),
+    **{name: Operation(*rule) for name, rule in CALENDAR.items()},
     "inside": Operation(_within, lambda a, spread: None if lies_outside(spread, a) else a),
     "nearest": Operation(_at_ends, lambda a, spread: max(spread.low, min(a, spread.high))),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -11,7 +11,7 @@ from typing import Any
 
 from adomnia.queries.expression import Call, Column, Constant, Expr, columns
 from adomnia.queries.operations import evaluate
-from adomnia.queries.ranges import Day, Number, Range, Text, cells, count_cells, outside
+from adomnia.queries.ranges import Day, Moment, Number, Range, Text, cells, count_cells, outside
 
 __all__ = ["MAX_ROWS", "is_rounded", "names", "patterns", "stand_ins"]
 
@@ -116,6 +116,11 @@ def _around(points: set[Any], spread: Range) -> tuple[Any, ...]:
         return (*sorted(points), fresh) if spread.values is None else spread.values
     if isinstance(spread, Number) and spread.values is None:
         near = {spread.low, spread.high, *(p + d for p in points for d in (-1, 0, 1))}
+        return tuple(sorted(p for p in near if spread.low <= p <= spread.high))
+    if isinstance(spread, Moment):
+        step = timedelta(seconds=spread.step)
+        inside = [p for p in points if spread.low <= p <= spread.high]
+        near = {spread.low, spread.high, *(p + d * step for p in inside for d in (-1, 0, 1))}
         return tuple(sorted(p for p in near if spread.low <= p <= spread.high))
     if not isinstance(spread, Day):
         return cells(spread)

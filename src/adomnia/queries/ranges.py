@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from fractions import Fraction
+from math import gcd
 from typing import Any
 
-from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open
+from adomnia.queries.calendar import following, truncate
+from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open, Timestamps
 
 __all__ = [
-    "UNITS",
+    "UNLISTED",
     "Day",
+    "Moment",
     "Number",
     "Range",
     "Text",
@@ -30,8 +33,6 @@ __all__ = [
     "show",
     "union",
 ]
-
-UNITS = ("day", "week", "month", "quarter", "year")
 
 UNLISTED = "\ufdd1"
 """What stands for all texts that are not listed: no text has this sign."""
@@ -83,6 +84,23 @@ class Day:
 
 
 @dataclass(frozen=True)
+class Moment:
+    """Moments low, low + step, … high, the step in seconds; or the first moments of their months,
+    quarters or years, where there is a `unit`."""
+
+    low: datetime
+    high: datetime
+    step: int
+    unit: str = ""
+    nullable: bool = True
+    ragged: bool = False
+
+    def holds(self, moment: datetime) -> bool:
+        """Whether a moment lies on the lattice, be it beyond the ends or not."""
+        return (moment - self.low) % timedelta(seconds=self.step) == timedelta()
+
+
+@dataclass(frozen=True)
 class Truth:
     """True or false."""
 
@@ -90,7 +108,7 @@ class Truth:
     ragged: bool = False
 
 
-Range = Number | Text | Day | Truth
+Range = Number | Text | Day | Moment | Truth
 
 
 def from_domain(domain: Domain) -> Range:
@@ -100,6 +118,8 @@ def from_domain(domain: Domain) -> Range:
         return Number(low, high, domain.step, ragged=True)
     if isinstance(domain, Dates):
         return Day(domain.low, domain.high, ragged=True)
+    if isinstance(domain, Timestamps):
+        return Moment(domain.low, domain.high, domain.step, ragged=True)
     if isinstance(domain, Open):
         return Text(None)
     return _of_categories(domain)
@@ -124,6 +144,9 @@ def outside(spread: Range) -> tuple[Any, ...]:
         return spread.low - 1, spread.high + 1
     if isinstance(spread, Text):
         return (UNLISTED,)
+    if isinstance(spread, Moment):
+        step = timedelta(seconds=spread.step)
+        return spread.low - step, spread.high + step
     assert isinstance(spread, Day)
     near = (spread.low.toordinal() - 1, spread.high.toordinal() + 1)
     return tuple(date.fromordinal(day) for day in near if 1 <= day <= date.max.toordinal())
@@ -133,7 +156,7 @@ def lies_outside(spread: Range, value: Any) -> bool:
     """Whether a value of a column is none of its domain."""
     if value is None or not spread.ragged:
         return False
-    if isinstance(spread, Number | Day):
+    if isinstance(spread, Number | Day | Moment):
         return bool(value < spread.low or value > spread.high)
     return isinstance(value, str) and value == UNLISTED
 
@@ -146,11 +169,13 @@ def count_cells(spread: Range) -> int | None:
         return None if spread.values is None else len(spread.values)
     if isinstance(spread, Truth):
         return 2
+    if isinstance(spread, Moment) and not spread.unit:
+        return _steps(spread) + 1
     return sum(1 for _ in _days(spread))
 
 
 def cells(spread: Range) -> tuple[Any, ...]:
-    """The values the range lists, in order: indices, texts, days or truth values."""
+    """The values the range lists, in order: indices, texts, days, moments or truth values."""
     if isinstance(spread, Number):
         listed = spread.values
         return tuple(range(spread.low, spread.high + 1)) if listed is None else listed
@@ -158,11 +183,14 @@ def cells(spread: Range) -> tuple[Any, ...]:
         return spread.values or ()
     if isinstance(spread, Truth):
         return (False, True)
+    if isinstance(spread, Moment) and not spread.unit:
+        step = timedelta(seconds=spread.step)
+        return tuple(spread.low + i * step for i in range(_steps(spread) + 1))
     return tuple(_days(spread))
 
 
 def show(spread: Range, value: Any) -> Any:
-    """A cell's value as a person reads it: an index times its step, a text, a day."""
+    """A cell's value as a person reads it: an index times its step, or itself."""
     if value is None or not isinstance(spread, Number):
         return value
     number = value * spread.step
@@ -181,15 +209,22 @@ def union(first: Range, second: Range) -> Range | None:
         low, high = min(first.low, second.low), max(first.high, second.high)
         return Number(low, high, first.step, nullable, _union_values(first, second))
     if isinstance(first, Text) and isinstance(second, Text):
-        if first.values is None or second.values is None:
-            return Text(None, nullable)
-        return Text(tuple(dict.fromkeys(first.values + second.values)), nullable)
+        return _union_texts(first, second)
     if isinstance(first, Day) and isinstance(second, Day):
         unit = first.unit if first.unit == second.unit else "day"
         return Day(min(first.low, second.low), max(first.high, second.high), unit, nullable)
+    if isinstance(first, Moment) and isinstance(second, Moment):
+        return _union_moments(first, second)
     if isinstance(first, Truth) and isinstance(second, Truth):
         return Truth(nullable)
     return None
+
+
+def _union_texts(first: Text, second: Text) -> Text:
+    nullable = first.nullable or second.nullable
+    if first.values is None or second.values is None:
+        return Text(None, nullable)
+    return Text(tuple(dict.fromkeys(first.values + second.values)), nullable)
 
 
 def _union_values(first: Number, second: Number) -> tuple[int, ...] | None:
@@ -200,30 +235,24 @@ def _union_values(first: Number, second: Number) -> tuple[int, ...] | None:
     return tuple(sorted({*cells(first), *cells(second)}))
 
 
-def _days(spread: Day) -> Iterator[date]:
+def _days(spread: Day | Moment) -> Iterator[date]:
+    """The first days or moments of units, one by one."""
     day: date | None = truncate(spread.low, spread.unit)
     while day is not None and day <= spread.high:
         yield day
-        day = _next(day, spread.unit)
+        day = following(day, spread.unit)
 
 
-def truncate(day: date, unit: str) -> date:
-    """The first day of the week (Monday), month, quarter or year that holds the day."""
-    if unit == "week":
-        return day - timedelta(days=min(day.weekday(), day.toordinal() - 1))
-    if unit == "month":
-        return day.replace(day=1)
-    if unit == "quarter":
-        return day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1)
-    return day.replace(month=1, day=1) if unit == "year" else day
+def _steps(spread: Moment) -> int:
+    """How many steps lie between the lowest and the highest moment."""
+    return (spread.high - spread.low) // timedelta(seconds=spread.step)
 
 
-def _next(day: date, unit: str) -> date | None:
-    """The first day of the next day, week, month, quarter or year; None at the end of time."""
-    try:
-        if unit in ("day", "week"):
-            return day + timedelta(days=1 if unit == "day" else 7)
-        ahead = day.month - 1 + {"month": 1, "quarter": 3, "year": 12}[unit]
-        return date(day.year + ahead // 12, ahead % 12 + 1, 1)
-    except (OverflowError, ValueError):
-        return None
+def _union_moments(first: Moment, second: Moment) -> Moment:
+    """The lattice of both: its step divides theirs, and what lies between their first moments."""
+    low, high = min(first.low, second.low), max(first.high, second.high)
+    apart = (max(first.low, second.low) - low) // timedelta(seconds=1)
+    steps = [spread.step if spread.low < spread.high else 0 for spread in (first, second)]
+    step = gcd(apart, *steps) or 1
+    unit = first.unit if first.unit == second.unit else ""
+    return Moment(low, high, step, unit, first.nullable or second.nullable)

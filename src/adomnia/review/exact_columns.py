@@ -25,7 +25,7 @@ from adomnia.errors import QuestionError
 from adomnia.policy.axis_values import axis_values
 from adomnia.privacy.reads import MarginalTables
 from adomnia.queries.expression import Column, Expr
-from adomnia.queries.ranges import from_domain, show
+from adomnia.queries.ranges import Range, from_domain, lies_outside, show
 
 __all__ = [
     "column_names",
@@ -84,7 +84,8 @@ def released_rows(database: PrivateDatabase, planned: ReleasePlan) -> Codes:
 
 
 def key_values(database: PrivateDatabase, keys: Mapping[str, Expr]) -> dict[str, list[Any]]:
-    """What all rows have for these keys, as a person reads it; NULL is None."""
+    """What all rows have for these keys, as a person reads it; None for NULL, and for a value
+    outside of its domain, of which nothing else is kept."""
     with _view(database) as view:
         columns, counts = view.groups(tuple(keys.values()))
     times = counts.tolist()
@@ -92,7 +93,7 @@ def key_values(database: PrivateDatabase, keys: Mapping[str, Expr]) -> dict[str,
         name: [
             shown
             for value, many in zip(column, times, strict=True)
-            for shown in repeat(show(key.range, value), many)
+            for shown in repeat(_shown(key.range, value), many)
         ]
         for (name, key), column in zip(keys.items(), columns, strict=True)
     }
@@ -139,7 +140,7 @@ def people_of(
         (values,), counts = view.groups(keys)
         (held,), _ = view.groups(keys, where)
     alone = [v for v, rows in zip(values, counts.tolist(), strict=True) if rows == 1]
-    chosen, fulfil = sorted(v for v in alone if v is not None)[:many], set(held)
+    chosen, fulfil = sorted(v for v in alone if _is_known(keys[0].range, v))[:many], set(held)
     bits = [int(value in fulfil) for value in chosen]
     return [show(keys[0].range, value) for value in chosen], bits
 
@@ -157,12 +158,12 @@ def exact_numbers(
     database: PrivateDatabase, column: str, where: Expr | None
 ) -> tuple[Codes, Codes]:
     """The numbers of a declared column in rising order, in steps of its domain, and how many rows
-    have each; for the curator."""
+    have each; for the curator. What lies outside of the domain is in no table, and left out."""
     key = Column(column, from_domain(database.policy.attributes[column].domain))
     with _view(database) as view:
         (values,), counts = view.groups((key,), where)
-    known = np.array([value is not None for value in values], bool)
-    numbers = np.array([value for value in values if value is not None], np.int64)
+    known = np.array([_is_known(key.range, value) for value in values], bool)
+    numbers = np.array([value for value in values if _is_known(key.range, value)], np.int64)
     order = np.argsort(numbers)
     return numbers[order], counts[known][order]
 
@@ -174,6 +175,14 @@ def exact_tables(
     """The tables that a release measures, as they are, all of one moment; for the curator."""
     with _view(database) as view:
         yield view.tables(reads)
+
+
+def _is_known(spread: Range, value: Any) -> bool:
+    return value is not None and not lies_outside(spread, value)
+
+
+def _shown(spread: Range, value: Any) -> Any:
+    return show(spread, value) if _is_known(spread, value) else None
 
 
 def _condition(database: PrivateDatabase, sql: str) -> Expr | None:

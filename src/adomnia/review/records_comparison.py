@@ -22,7 +22,8 @@ from adomnia.curator.releases.release_keys import ReleaseKey
 from adomnia.errors import NotAllowedError, QuestionError
 from adomnia.limits import MAX_COMPARED_CELLS
 from adomnia.marginals.workload import Subset
-from adomnia.queries.ranges import Day, Number
+from adomnia.queries.calendar import seconds_of
+from adomnia.queries.ranges import Day, Moment, Number
 from adomnia.review.exact_columns import exact_tables
 from adomnia.review.numbers_comparison import ComparedNumbers, compare_numbers
 
@@ -267,6 +268,8 @@ def _scale(key: ReleaseKey) -> Floats | None:
     known = [value for value in key.axis if value is not None]
     if isinstance(spread, Number) and spread.values is None:
         return np.array(known, np.float64)
+    if isinstance(spread, Moment):
+        return np.array([seconds_of(moment) for moment in known], np.float64)
     return np.array([d.toordinal() for d in known], np.float64) if isinstance(spread, Day) else None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from adomnia.curator.database import PrivateDatabase
 from adomnia.errors import AdomniaError, QuestionError
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.expression import columns as columns_of
-from adomnia.queries.ranges import Day, Number, Range, Text, from_domain
+from adomnia.queries.ranges import Day, Moment, Number, Range, Text, from_domain
 from adomnia.review.exact_columns import column_names, key_values
 from adomnia.review.rehearsal import control_group
 
@@ -246,6 +246,11 @@ def _column(spread: Range, values: Sequence[Any]) -> pa.Array:
     if isinstance(spread, Day):
         days = (one if one is None or isinstance(one, date) else _day(one) for one in given)
         return pa.array(list(days), pa.date32())
+    if isinstance(spread, Moment):
+        moments = (
+            one if one is None or isinstance(one, datetime) else _moment(one) for one in given
+        )
+        return pa.array(list(moments), pa.timestamp("s"))
     listed = spread.values or () if isinstance(spread, Text) else ()
     known = {_loose(one): one for one in listed}
     texts = (
@@ -256,6 +261,10 @@ def _column(spread: Range, values: Sequence[Any]) -> pa.Array:
 
 def _day(value: Any) -> date:
     return date.fromisoformat(str(value)[:10])
+
+
+def _moment(value: Any) -> datetime:
+    return datetime.fromisoformat(str(value)).replace(tzinfo=None)
 
 
 def _plain(value: Any) -> str:

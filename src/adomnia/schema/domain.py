@@ -7,10 +7,13 @@ outside a list goes to `other` or counts as NULL; none of it is ever an error.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 
-__all__ = ["Categories", "Dates", "Domain", "Grid", "Open", "Value"]
+from adomnia.limits import MAX_ZONE_YEARS
+from adomnia.schema.zone import is_zone
+
+__all__ = ["Categories", "Dates", "Domain", "Grid", "Open", "Timestamps", "Value", "step_text"]
 
 Value = bool | int | str
 """A category as the curator writes it."""
@@ -67,11 +70,57 @@ class Dates:
 
 
 @dataclass(frozen=True)
+class Timestamps:
+    """Moments low, low + step, …, high as the clocks of a zone show them; a step is a number of
+    seconds that divides a day, and what lies between two counts as the earlier.
+
+    Moments that know their own zone are read in this one. Where its clocks are put back, an hour
+    comes twice and is one here.
+    """
+
+    low: datetime
+    high: datetime
+    step: int
+    zone: str = "UTC"
+
+    def __post_init__(self) -> None:
+        _require(1 <= self.step <= DAY and DAY % self.step == 0, "step must divide a day")
+        _require(self.low <= self.high, "low is above high")
+        for end in (self.low, self.high):
+            _require(end.tzinfo is None, "low and high are local times of the zone, without one")
+            _require(1 < end.year < 9999, "low and high lie between the years 2 and 9998")
+            within = (end - datetime.combine(end.date(), datetime.min.time())).total_seconds()
+            _require(within % self.step == 0, "low and high must lie on the step, from midnight on")
+        _require(is_zone(self.zone), "the zone is none that is known, for example Europe/Berlin")
+        short = self.zone == "UTC" or self.high.year - self.low.year <= MAX_ZONE_YEARS
+        _require(short, f"in a zone other than UTC there are at most {MAX_ZONE_YEARS} years")
+
+    @property
+    def count(self) -> int:
+        """How many moments there are."""
+        return (self.high - self.low) // timedelta(seconds=self.step) + 1
+
+
+DAY = 86_400
+"""The seconds of a day."""
+
+
+def step_text(seconds: int) -> str:
+    """A step as it is written in a policy.
+
+    >>> step_text(3600), step_text(900), step_text(5)
+    ('1h', '15m', '5s')
+    """
+    sizes = (("d", DAY), ("h", 3600), ("m", 60), ("s", 1))
+    return next(f"{seconds // size}{unit}" for unit, size in sizes if seconds % size == 0)
+
+
+@dataclass(frozen=True)
 class Open:
     """Text whose values are not public: it can be filtered and counted, not listed."""
 
 
-Domain = Categories | Grid | Dates | Open
+Domain = Categories | Grid | Dates | Timestamps | Open
 
 
 def _require(fact: bool, otherwise: str) -> None:

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from functools import cmp_to_key, partial
 from importlib import import_module
@@ -19,22 +19,34 @@ from adomnia.curator.answers.answer_view import (
     fit_for_frames,
     margin_columns,
 )
-from adomnia.curator.answers.estimate import ColumnNoise, Estimate, Unit, column_noise, estimates
+from adomnia.curator.answers.column_margins import column_margin, jointly
+from adomnia.curator.answers.estimate import (
+    ColumnNoise,
+    Estimate,
+    Interval,
+    Unit,
+    column_noise,
+    estimates,
+)
+from adomnia.curator.answers.quantile_columns import has_interval, interval_in, quantile_notes
 from adomnia.curator.planning.plan import Plan
 from adomnia.errors import MachineryError
 from adomnia.mechanisms.noisy_values import Measured, Noisy
 from adomnia.privacy.events import Free
 from adomnia.queries.grouping import key_rows
 from adomnia.queries.measurement import Mode, Quantile
-from adomnia.queries.post import interval, known_beforehand, reckon, statistics
-from adomnia.queries.question import Apply, Given, Post, Question
-from adomnia.queries.ranges import Day, Range, lies_outside, show
+from adomnia.queries.post import known_beforehand, reckon, statistics
+from adomnia.queries.question import Given, Post, Question
+from adomnia.queries.ranges import Day, Moment, Range, lies_outside, show
 from adomnia.schema.table import Attribute
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
     from polars import DataFrame
+
+    from adomnia.curator.answers.whole import Whole
+    from adomnia.curator.quality.left_out import LeftOut
 
 __all__ = ["Answer", "AnswerRow", "AnswerTable", "arrange", "margin_unit", "tabulate"]
 
@@ -52,6 +64,7 @@ class AnswerTable:
     notes: tuple[str, ...] = ()
     margin_units: Mapping[str, Unit] = field(default_factory=dict)
     noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
+    intervals: Mapping[str, list[Interval | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,6 +76,12 @@ class Answer:
     quantiles and modes, by how many rows the rank or the count may be off. `noise` says of each
     column that is one count, sum or moment what was added to it. `spent` and `remaining` are
     exact; `receipt` names the ledger's entry, `edition` the number of the edition that was asked.
+    `intervals` has the quantiles that were asked with `error="interval"`: for each row from which
+    value to which, and the exact one lies between them with the given confidence.
+
+    `left_out` says what cleaning and bounds leave out of it, in numbers where the curator paid for
+    them. Then `whole` gives for counts and sums the interval in which the truth lies if nothing
+    were left out but the rows of a few people, with the same confidence (`adomnia why quality`).
 
     >>> from adomnia.testing import town
     >>> with town(rows=50).open() as database:
@@ -82,6 +101,9 @@ class Answer:
     margin_units: Mapping[str, Unit] = field(default_factory=dict)
     noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
     edition: int | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    whole: Whole = field(default_factory=dict)
+    intervals: Mapping[str, list[Interval | None]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values."""
@@ -90,12 +112,17 @@ class Answer:
             "rows": [[_plain(value) for value in row] for row in self.rows],
             "margins": self.margins,
             "margin_units": dict(self.margin_units),
+            "intervals": {
+                name: [e and [*e] for e in ends] for name, ends in self.intervals.items()
+            },
             "confidence": self.confidence,
             "spent": {name: str(value) for name, value in self.spent.items()},
             "remaining": {name: str(value) for name, value in self.remaining.items()},
             "receipt": self.receipt,
             "notes": list(self.notes),
             "edition": self.edition,
+            "left_out": [part.to_json() for part in self.left_out],
+            "whole": {name: list(intervals) for name, intervals in self.whole.items()},
         }
 
     def __str__(self) -> str:
@@ -111,8 +138,9 @@ class Answer:
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas frame, with a column of margins behind each noisy one.
 
-        `n_margin` is in the unit of `n`; of quantiles and modes it is `m_margin_rows`, in rows.
-        The frame's `attrs` have the confidence, the receipt, and in what each margin is. Raises a
+        `n_margin` is in the unit of `n`; of quantiles and modes it is `m_margin_rows`, in rows, and
+        an interval that was asked for is in `m_low` and `m_high`. The frame's `attrs` have the
+        confidence, the receipt, in what each margin is, and what is left out. Raises a
         MachineryError where pandas is not installed.
         """
         pandas = _library("pandas")
@@ -158,7 +186,7 @@ class Answer:
     def _about(self) -> dict[str, Any]:
         """What a frame says of its numbers."""
         said = self.to_json()
-        named = ("margin_units", "confidence", "receipt", "spent", "notes")
+        named = ("margin_units", "confidence", "receipt", "spent", "notes", "left_out", "whole")
         return {name: said[name] for name in named}
 
 
@@ -182,7 +210,7 @@ def tabulate(
     """The table that the statement asks for, from what was measured."""
     question = plan.question
     found = estimates(plan, readings, confidence)
-    sure = _jointly(plan, readings, confidence)
+    sure = jointly(plan, readings, confidence)
     noisy = {
         output.name: (output.value, sure.get(len(used), found))
         for output in question.outputs
@@ -198,7 +226,12 @@ def tabulate(
     notes = (*question.notes, *_notes(plan, readings.parts))
     units = {name: margin_unit(post, found) for name, (post, _) in noisy.items()}
     noise = column_noise(plan, readings, [row.cell for row in rows])
-    return AnswerTable(names, [row.values for row in rows], margins, notes, units, noise)
+    ends = {
+        name: [interval_in(post, row.cell, row.keys, found) for row in rows]
+        for name, (post, _) in noisy.items()
+        if has_interval(post, found)
+    }
+    return AnswerTable(names, [row.values for row in rows], margins, notes, units, noise, ends)
 
 
 def margin_unit(post: Post, found: Sequence[Estimate]) -> Unit:
@@ -232,25 +265,20 @@ def _cells(
 
 
 def _is_outside(spread: Range, value: Any) -> bool:
-    day = isinstance(spread, Day) and isinstance(value, str)
-    return lies_outside(spread, date.fromisoformat(value) if day else value)
+    return lies_outside(spread, _kept(spread, value))
 
 
 def _shown(spread: Range, value: Any) -> Any:
-    """A selected key as a person reads it; the ledger keeps days as text."""
-    day = isinstance(spread, Day) and isinstance(value, str)
-    return date.fromisoformat(value) if day else show(spread, value)
+    """A selected key as a person reads it."""
+    return show(spread, _kept(spread, value))
 
 
-def _jointly(plan: Plan, readings: Measured, confidence: float) -> dict[int, list[Estimate]]:
-    """Estimates with wider margins, for columns that combine several statistics: all of them
-    hold at once with the asked confidence when the doubt is shared among them."""
-    counts = {len(statistics(output.value)) for output in plan.question.outputs}
-    return {
-        count: estimates(plan, readings, 1 - (1 - confidence) / count)
-        for count in counts
-        if count > 1
-    }
+def _kept(spread: Range, value: Any) -> Any:
+    """A selected key; the ledger keeps days and moments as text."""
+    if isinstance(spread, Day) and isinstance(value, str):
+        return date.fromisoformat(value)
+    moment = isinstance(spread, Moment) and isinstance(value, str)
+    return datetime.fromisoformat(value) if moment else value
 
 
 def _row(
@@ -262,7 +290,7 @@ def _row(
 ) -> AnswerRow:
     given = tuple(estimate.values[cell] for estimate in found)
     values = tuple(_held(reckon(output.value, keys, given)) for output in question.outputs)
-    margins = tuple(_margin(post, keys, cell, trusted) for post, trusted in noisy)
+    margins = tuple(column_margin(post, keys, cell, trusted) for post, trusted in noisy)
     return AnswerRow(values, margins, keys, given, cell)
 
 
@@ -271,45 +299,6 @@ def _held(value: Any) -> Any:
     if type(value) is int and value.bit_length() > MOST_BITS:
         return math.inf if value > 0 else -math.inf
     return value
-
-
-def _margin(post: Post, keys: tuple[Any, ...], cell: int, found: list[Estimate]) -> float | None:
-    """How far a column may be off: its statistic's margin, or by interval arithmetic."""
-    if isinstance(post, Given):
-        return found[post.index].margins[cell]
-    used = statistics(post)
-    if not used:
-        return 0.0  # it is known beforehand
-    if any(found[index].unit != "value" for index in used):
-        return None  # a rank's margin says nothing of the values around it
-    boxes = [_box(estimate, cell) for estimate in found]
-    value = reckon(post, keys, [estimate.values[cell] for estimate in found])
-    try:
-        span = _span(post, keys, boxes)
-        known = span is not None and isinstance(value, int | float) and not isinstance(value, bool)
-        return max(span[1] - value, value - span[0]) if known and span is not None else None
-    except (OverflowError, ValueError, TypeError):
-        return None
-
-
-def _span(
-    post: Post, keys: tuple[Any, ...], boxes: list[tuple[float, float]]
-) -> tuple[float, float] | None:
-    """Where a column may lie; a root's argument is never below zero."""
-    if isinstance(post, Apply) and post.op == "sqrt":
-        inner = interval(post.args[0], keys, boxes)
-        return None if inner is None else (max(0, inner[0]) ** 0.5, max(0, inner[1]) ** 0.5)
-    return interval(post, keys, boxes)
-
-
-def _box(estimate: Estimate, cell: int) -> tuple[float, float]:
-    value, margin = estimate.values[cell], estimate.margins[cell]
-    if margin is None or estimate.unit != "value":  # of a mode the value may be a text
-        return -math.inf, math.inf
-    try:
-        return value - margin, value + margin
-    except OverflowError:  # an integer past the range of floats, beside a float
-        return -math.inf, math.inf
 
 
 def arrange(question: Question, rows: list[AnswerRow]) -> list[AnswerRow]:
@@ -343,20 +332,10 @@ def _is_before(first: Any, second: Any) -> bool:
 
 
 def _notes(plan: Plan, parts: tuple[Noisy, ...]) -> tuple[str, ...]:
-    notes = []
+    notes: list[str] = []
     pairs = zip(plan.steps, parts, strict=True)
     quantiles = [(s.measurement, p.law) for s, p in pairs if isinstance(s.measurement, Quantile)]
-    if any(quantile.edge and not law for quantile, law in quantiles):
-        notes.append("MIN and MAX are private quantiles: values a few rows inside the extremes")
-    if any(not law for _, law in quantiles):
-        notes.append(
-            "the margin of a quantile is in rows: how far its rank may be from the asked one"
-        )
-    if any(law for _, law in quantiles):
-        notes.append(
-            "the noise of a quantile followed how much neighbours can move it here, which is "
-            "private: so there is no margin"
-        )
+    notes += quantile_notes(quantiles)
     if any(isinstance(step.measurement, Mode) for step in plan.steps):
         notes.append(
             "the margin of a mode is in rows: how many fewer may have it than have the most "

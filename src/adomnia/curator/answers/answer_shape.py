@@ -6,8 +6,8 @@ All of it rests on the statement and the policy alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, field
+from datetime import date, datetime
 from typing import Any
 
 from adomnia.curator.answers.answer import AnswerRow, AnswerTable, arrange
@@ -16,14 +16,14 @@ from adomnia.limits import MAX_FREE_GROUPS
 from adomnia.queries.grouping import cell_count, key_rows
 from adomnia.queries.post import known_beforehand, reckon, statistics
 from adomnia.queries.question import Given, Group, Literal, Post, Question, Statistic
-from adomnia.queries.ranges import Day, Number, Range, Text, Truth
+from adomnia.queries.ranges import Day, Moment, Number, Range, Text, Truth
 from adomnia.schema.table import Attribute
 
 __all__ = ["Described", "describe", "without_data"]
 
 
 WHOLE, EXACT, REAL = "bigint", "numeric", "double precision"
-TEXT, TRUTH, DAY = "text", "boolean", "date"
+TEXT, TRUTH, DAY, MOMENT = "text", "boolean", "date", "timestamp"
 
 _TRUTHS = ("eq", "ne", "lt", "le", "gt", "ge", "in", "between", "and", "or", "not", "is_null")
 _WHOLES = ("floor", "ceil", "round")
@@ -43,6 +43,8 @@ class Described:
     name: str
     type: str
     is_noisy: bool = False
+    has_interval: bool = field(default=False, repr=False)
+    """Whether it is a quantile, or computed of one alone: it can be asked with an interval."""
 
 
 def describe(question: Question) -> tuple[Described, ...]:
@@ -52,9 +54,15 @@ def describe(question: Question) -> tuple[Described, ...]:
             output.name,
             _type(question, output.value),
             bool(statistics(output.value)) or known_beforehand(output.value),
+            _has_interval(question, output.value),
         )
         for output in question.outputs
     )
+
+
+def _has_interval(question: Question, post: Post) -> bool:
+    kinds = [question.statistics[index].kind for index in statistics(post)]
+    return len(kinds) == 1 and kinds[0] in ("quantile", "min", "max")
 
 
 def without_data(question: Question, attributes: Mapping[str, Attribute]) -> AnswerTable:
@@ -104,7 +112,7 @@ def _of_operation(op: str, types: list[str]) -> str:
 def _of_range(spread: Range) -> str:
     if isinstance(spread, Number):
         return WHOLE if spread.whole else REAL
-    return {Text: TEXT, Truth: TRUTH, Day: DAY}[type(spread)]
+    return {Text: TEXT, Truth: TRUTH, Day: DAY, Moment: MOMENT}[type(spread)]
 
 
 def _of_statistic(statistic: Statistic) -> str:
@@ -119,7 +127,7 @@ def _of_statistic(statistic: Statistic) -> str:
 def _of_value(value: Any) -> str:
     if isinstance(value, bool):
         return TRUTH
-    kinds = ((int, WHOLE), (float, REAL), (date, DAY))
+    kinds = ((int, WHOLE), (float, REAL), (datetime, MOMENT), (date, DAY))
     return next((name for kind, name in kinds if isinstance(value, kind)), TEXT)
 
 

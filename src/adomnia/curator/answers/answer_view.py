@@ -38,6 +38,8 @@ class Shown(Protocol):
     @property
     def margin_units(self) -> Mapping[str, str]: ...
     @property
+    def intervals(self) -> Mapping[str, Sequence[tuple[float, float] | None]]: ...
+    @property
     def confidence(self) -> float: ...
     @property
     def spent(self) -> Mapping[str, Fraction]: ...
@@ -71,11 +73,19 @@ def answer_cells(answer: Shown, row: int) -> list[AnswerCell]:
         unit = answer.margin_units.get(name, "")
         if off is None or not (is_number(given) or unit == "rows"):
             text = value(given) if name in answer.margins else label(given)
-            cells.append(AnswerCell(text, is_number=is_number(given)))
+            sure = _ends(answer, name, row).removeprefix(", ")
+            cells.append(AnswerCell(text, sure, is_number(given)))
         else:
             text = value(given, None if unit == "rows" else off)
-            cells.append(AnswerCell(text, margin(off, unit), is_number(given)))
+            sure = margin(off, unit) + _ends(answer, name, row)
+            cells.append(AnswerCell(text, sure, is_number(given)))
     return cells
+
+
+def _ends(answer: Shown, name: str, row: int) -> str:
+    """From which value to which a quantile lies, where that was paid for."""
+    ends = answer.intervals[name][row] if name in answer.intervals else None
+    return "" if ends is None else f", {value(ends[0])} to {value(ends[1])}"
 
 
 def answer_footer(answer: Shown) -> Iterator[str]:
@@ -90,19 +100,27 @@ def answer_footer(answer: Shown) -> Iterator[str]:
 def margin_columns(answer: Shown) -> Iterator[tuple[str, list[Any]]]:
     """The columns by name, a column of margins behind each noisy one.
 
-    It is called `n_margin`, or `n_margin_rows` where the margin is in rows; a name that the
-    answer has already gets underscores behind it.
+    It is called `n_margin`, or `n_margin_rows` where the margin is in rows; the ends of an interval
+    are `n_low` and `n_high`. A name that the answer has already gets underscores behind it.
     """
     taken = set(answer.columns)
     for index, name in enumerate(answer.columns):
         yield name, [row[index] for row in answer.rows]
-        if name in answer.margins:
-            beside = f"{name}_margin"
-            beside += "_rows" if answer.margin_units.get(name) == "rows" else ""
+        for said, given in _beside(answer, name):
+            beside = said
             while beside in taken:
                 beside += "_"
             taken.add(beside)
-            yield beside, answer.margins[name]
+            yield beside, given
+
+
+def _beside(answer: Shown, name: str) -> Iterator[tuple[str, list[Any]]]:
+    """The columns that stand behind a noisy one."""
+    if name in answer.margins:
+        rows = "_rows" if answer.margin_units.get(name) == "rows" else ""
+        yield f"{name}_margin{rows}", answer.margins[name]
+    for side, place in (("low", 0), ("high", 1)) if name in answer.intervals else ():
+        yield f"{name}_{side}", [ends and ends[place] for ends in answer.intervals[name]]
 
 
 def fit_for_frames(values: Sequence[Any]) -> list[Any]:

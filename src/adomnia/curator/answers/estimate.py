@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from adomnia.curator.planning.plan import Plan
 from adomnia.curator.planning.strategy import LEVELS
 from adomnia.mechanisms.choices.choosing import mode_margin
+from adomnia.mechanisms.interval_quantile import IntervalQuantile
 from adomnia.mechanisms.margins.combination import margins
 from adomnia.mechanisms.margins.margin import Noise, margin
 from adomnia.mechanisms.measurement_mechanisms import ExponentialQuantile, Measuring
@@ -37,10 +38,13 @@ from adomnia.queries.question import Given, Statistic
 from adomnia.queries.ranges import cells, show
 from adomnia.queries.strategy import condition_of
 
-__all__ = ["ColumnNoise", "Estimate", "Unit", "column_noise", "estimates"]
+__all__ = ["ColumnNoise", "Estimate", "Interval", "Unit", "column_noise", "estimates"]
 
 Unit = Literal["value", "rows", "share"]
 """In what a margin is: as the value itself, in rows, or in shares of all rows."""
+
+Interval = tuple[int | float, int | float]
+"""From which value to which, both included."""
 
 Floats = NDArray[np.float64]
 LARGEST = 10**300
@@ -52,12 +56,14 @@ class Estimate:
     """A statistic in each cell, and how far off it is at the asked confidence.
 
     `unit` says in what: in the unit of the `value`, or in `rows`, by which its rank or its count is
-    off. A margin is None where none holds on all data.
+    off. A margin is None where none holds on all data. `intervals` are of quantiles that were paid
+    with one: between which values the exact one lies.
     """
 
     values: list[Any]
     margins: Sequence[float | None]
     unit: Unit = "value"
+    intervals: Sequence[Interval] | None = None
 
 
 def estimates(plan: Plan, readings: Measured, confidence: float) -> list[Estimate]:
@@ -126,15 +132,22 @@ def _inside(widths: Floats, confidence: float) -> list[float]:
 def _quantile(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
     """A quantile's margin is in rows: how far its rank may be from the asked one.
 
-    Of noise that follows the data the scale is private, so there is no margin.
+    Of noise that follows the data the scale is private, so there is no margin. One that was paid
+    with an interval has its ends too, in values.
     """
     assert isinstance(step.measurement, Quantile)
     spread = number(step.measurement.argument)
     values = [_scaled(int(value), spread.step) for value in noisy.values[:, 0]]
-    if noisy.law or not isinstance(step, ExponentialQuantile):
+    if noisy.law != step.law or not isinstance(step, ExponentialQuantile):
         return Estimate(values, [None] * len(values), "rows")
-    rows = step.rank_margin(noisy.eta, confidence)
-    return Estimate(values, [rows] * len(values), "rows")
+    margins = [step.rank_margin(noisy.eta, confidence)] * len(values)
+    if not isinstance(step, IntervalQuantile):
+        return Estimate(values, margins, "rows")
+    ends = [
+        (_scaled(int(low), spread.step), _scaled(int(high), spread.step))
+        for _, low, high in noisy.values
+    ]
+    return Estimate(values, margins, "rows", ends)
 
 
 def _mode(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:

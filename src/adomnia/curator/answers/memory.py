@@ -84,9 +84,7 @@ class Memory:
 
     def candidates(self, plan: Plan, step: Measuring) -> Iterator[Known]:
         """The same measurement if there is one, then tables that might be summed to it."""
-        name = plan.found_by(step, self.version)
-        for receipt in islice(reversed(self._receipts(name)), MAX_SAME):
-            yield from self._told(receipt, name)
+        yield from self.same(plan, step)
         if isinstance(step.measurement, SUMMED):
             tables = self._receipts(tables_of(self.version))
             for receipt in islice(reversed(tables), MAX_TABLES):
@@ -94,6 +92,12 @@ class Memory:
             for receipt in self._receipts(RELEASED + digest(self.version)):
                 for published in self._answer(receipt)["released"]:
                     yield from released(self.policy, receipt, published["marginals"])
+
+    def same(self, plan: Plan, step: Measuring) -> Iterator[Known]:
+        """The same measurement, the newest first."""
+        name = plan.found_by(step, self.version)
+        for receipt in islice(reversed(self._receipts(name)), MAX_SAME):
+            yield from self._told(receipt, name)
 
     @cached_property
     def _account(self) -> Account:

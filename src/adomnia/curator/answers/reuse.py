@@ -9,7 +9,7 @@ it cannot be averaged.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -27,7 +27,7 @@ from adomnia.queries.grouping import axes, cell_count
 from adomnia.queries.measurement import Counts, Measurement, width_of
 from adomnia.queries.operations import evaluate
 
-__all__ = ["Known", "Recall", "Reused", "agreeing", "reuse"]
+__all__ = ["Known", "Recall", "Reused", "agreeing", "reuse", "served_by"]
 
 ROWS = Counts((None,))
 _Selected = tuple[Key, ...] | None
@@ -69,6 +69,10 @@ class Recall(Protocol):
         """The same measurement if there is one, then tables that might be summed to it."""
         ...
 
+    def same(self, plan: Plan, step: Measuring) -> Iterator[Known]:
+        """The same measurement, the newest first."""
+        ...
+
 
 @dataclass(frozen=True)
 class Reused:
@@ -84,17 +88,27 @@ def reuse(plan: Plan, memory: Recall) -> Reused | None:
     selections: list[_Selected] = []
     receipts: list[str] = []
     for step in plan.steps:
-        tried = ((_serve(plan, step, known), known) for known in memory.candidates(plan, step))
-        found = next(((served, known) for served, known in tried if served is not None), None)
+        found = served_by(plan, step, memory.candidates(plan, step))
         if found is None:
             return None
-        served, known = found
-        parts.append(served[0])
-        selections.append(served[1])
-        receipts.append(known.receipt)
+        parts.append(found[0])
+        selections.append(found[1])
+        receipts.append(found[2])
     if not parts or any(keys != selections[0] for keys in selections):
         return None  # groups selected on two occasions need not be the same ones
     return Reused(Measured(tuple(parts), selections[0]), tuple(dict.fromkeys(receipts)))
+
+
+def served_by(
+    plan: Plan, step: Measuring, candidates: Iterable[Known]
+) -> tuple[Noisy, _Selected, str] | None:
+    """What is known of one measurement of the plan's rows and cells: noisy values, the keys that
+    were selected, and the receipt; None where no candidate is as sharp."""
+    for known in candidates:
+        served = _serve(plan, step, known)
+        if served is not None:
+            return *served, known.receipt
+    return None
 
 
 def agreeing(plan: Plan, found: Measured) -> Measured:

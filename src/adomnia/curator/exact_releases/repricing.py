@@ -56,6 +56,14 @@ class _Part:
         """Whether the values of a key were not public."""
         return any(count_cells(key.range) is None for key in self.keys)
 
+    @property
+    def apart(self) -> Fraction:
+        """How far neighbours were taken to be apart; all choices of one part alike."""
+        listed: tuple[Any, ...] = (self.event,)
+        if isinstance(self.event, events.Composed):
+            listed = self.event.parts
+        return min(Fraction(one.sensitivity) for one in listed)
+
 
 @dataclass(frozen=True)
 class _Use:
@@ -183,6 +191,14 @@ class Repricing:
         rows = now.touched if isinstance(part.event, events.Auction) else now.moves
         return Growth.of(rows / paid)
 
+    def _scanned(self, use: _Use, part: _Part) -> Growth:
+        """Scans were priced for so many units, which come, go or are replaced; a row that comes or
+        goes makes no larger difference than its unit (`threshold_scan.md`)."""
+        now, paid = self.policy.neighbors, part.event.sensitivity
+        if self.after:
+            return Growth.of(self._all_moved() / paid)
+        return UNBOUNDED if now.most is not None else Growth.of(now.group / paid)
+
     def _tables(self, use: _Use, part: _Part) -> Growth:
         """Releases were priced for so many rows that come and go."""
         rows = moves(self.policy, tuple(part.record["tables"]), self.after)
@@ -198,7 +214,7 @@ class Repricing:
         if isinstance(part.event, events.SmoothNoise) and isinstance(measurement, Quantile):
             measurement = replace(measurement, edge="min")  # it was priced for so many rows
         setting, noise = self._setting(part, measurement), part.record["mechanism"]
-        grown = self._against(measurement, setting, noise.get("outputs"), part.event.sensitivity)
+        grown = self._against(measurement, setting, noise.get("outputs"), part.apart)
         group = use.promise.neighbors.group
         for some, bound in noise.get("groups", ()):
             apart = Fraction(bound) * group
@@ -213,7 +229,7 @@ class Repricing:
         measurement = measurement_from(part.record["measurement"])
         neighbors = self.policy.neighbors.among(part.record["mechanism"].get("holders", 1))
         found = plain(contribution, self._setting(part, measurement), neighbors)
-        apart = part.event.sensitivity
+        apart = part.apart
         return Growth(found.l1 / apart, found.l2_squared / _squared(apart))
 
     def _setting(self, part: _Part, measurement: Measurement) -> Setting:
@@ -263,6 +279,7 @@ class Repricing:
 _ABOUT: Mapping[str, Callable[[Repricing, _Use, _Part], Growth]] = {
     "measurement": Repricing._measured,
     "choice": Repricing._chosen,
+    "scan": Repricing._scanned,
     "tables": Repricing._tables,
     "root": Repricing._root,
     "outside": Repricing._outside,

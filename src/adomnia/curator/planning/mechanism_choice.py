@@ -11,6 +11,7 @@ from typing import Any
 from adomnia.curator.access import Error
 from adomnia.curator.planning.quantile_choice import NOMINAL, Candidates, aimed_at, asked_for
 from adomnia.errors import QuestionError
+from adomnia.mechanisms.interval_quantile import IntervalQuantile
 from adomnia.mechanisms.margins.margin import Noise
 from adomnia.mechanisms.measurement_mechanisms import (
     AddedNoise,
@@ -21,9 +22,16 @@ from adomnia.mechanisms.measurement_mechanisms import (
     SmoothQuantile,
 )
 from adomnia.mechanisms.noise.admissible import SmoothLaplace
+from adomnia.mechanisms.quantiles.quantile import Rank, Share
+from adomnia.mechanisms.quantiles.value_margin import (
+    Around,
+    Beyond,
+    extreme_rank,
+    interval_rows,
+)
 from adomnia.policy.policy import Policy
 from adomnia.priors.sensitivity import PUBLIC
-from adomnia.privacy.contribution import Contribution
+from adomnia.privacy.contribution import Contribution, Ranked
 from adomnia.privacy.events import (
     Exponential,
     Free,
@@ -32,6 +40,7 @@ from adomnia.privacy.events import (
     PartitionSelection,
     PermuteAndFlip,
     SmoothNoise,
+    composed,
 )
 from adomnia.privacy.premises import Premise
 from adomnia.privacy.sensitivity import Sensitivity
@@ -46,13 +55,15 @@ __all__ = ["LossRequest", "QuantileContext", "candidates_of", "mechanism_of"]
 class LossRequest:
     """What the analyst offers for an answer: an epsilon or a rho, and delta for open keys.
 
-    `error` says what shall be small of a quantile: the error of its rank, or of its value.
+    `error` says what shall be small of a quantile: the error of its rank, or of its value; or that
+    an interval of values is wanted, which holds it with this `confidence`.
     """
 
     epsilon: Fraction | None = None
     rho: Fraction | None = None
     delta: Fraction | None = None
     error: Error = "rank"
+    confidence: float = 0.95
 
     @property
     def told(self) -> list[str]:
@@ -66,7 +77,7 @@ class LossRequest:
             None if amount is None else amount / parts
             for amount in (self.epsilon, self.rho, self.delta)
         )
-        return LossRequest(epsilon, rho, delta, self.error)
+        return LossRequest(epsilon, rho, delta, self.error, self.confidence)
 
     @property
     def pure(self) -> Fraction:
@@ -164,6 +175,8 @@ def _mode(taken: Taken, share: LossRequest, context: QuantileContext) -> Measuri
 
 def _quantile(taken: Taken, share: LossRequest, context: QuantileContext) -> Measuring:
     quantile, _, bound = taken
+    if share.error == "interval":
+        return _with_interval(taken, share, context)
     candidates, epsilon = candidates_of(quantile, bound, share, context), share.pure
     smooth, where = candidates.better(share.error), (context.place, context.premises)
     if smooth is None:
@@ -175,11 +188,39 @@ def _quantile(taken: Taken, share: LossRequest, context: QuantileContext) -> Mea
     return SmoothQuantile(*taken, paid, *where, asked_for(quantile), smooth)
 
 
+POINT, END = 2, 4
+"""A quantile with an interval gets half of the loss for itself, and a quarter for each end."""
+
+
+def _with_interval(taken: Taken, share: LossRequest, context: QuantileContext) -> Measuring:
+    """A quantile and the ends around it; of an extreme one choice is both (`value_margin.md`)."""
+    quantile, ranked, bound = taken
+    assert isinstance(ranked, Ranked)
+    asked, twice = asked_for(quantile), 2 * bound.l1
+    candidates, sure = ranked.high - ranked.low + 1, share.confidence
+    paid = [share.pure] if isinstance(asked, Rank) else [
+        share.share(part).pure for part in (POINT, END, END)
+    ]  # fmt: skip
+    event = composed(Exponential(epsilon, bound.l1) for epsilon in paid)
+    eta, end_eta = paid[0] / twice, paid[-1] / twice
+    if isinstance(asked, Share):
+        around = Around(asked, eta, end_eta, interval_rows(candidates, end_eta, asked, sure))
+        return IntervalQuantile(
+            *taken, event, context.place, context.premises, asked, eta, around, sure
+        )
+    target = Rank(extreme_rank(candidates, eta, sure), asked.from_top)
+    beyond = Beyond(target, eta)
+    return IntervalQuantile(
+        *taken, event, context.place, context.premises, target, eta, beyond, sure
+    )
+
+
 def candidates_of(
     quantile: Quantile, bound: Sensitivity, share: LossRequest, context: QuantileContext
 ) -> Candidates:
     """The mechanisms that a quantile's is chosen from."""
-    epsilon = share.pure
+    halved = share.error == "interval" and quantile.edge is None
+    epsilon = share.share(POINT).pure if halved else share.pure
     return context.candidates(quantile, epsilon / (2 * bound.l1), epsilon, share.delta)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from adomnia.errors import MachineryError
 from adomnia.mechanisms.choices.choice_mechanisms import AboveBar, AuctionPrice, LargestCount
+from adomnia.mechanisms.choices.scan_mechanisms import BoundScan, ExcessRows
 from adomnia.mechanisms.counts.selected_keys import SelectedKeys
 from adomnia.mechanisms.masked_share import MaskedShare
 from adomnia.mechanisms.measurement_mechanisms import Apart, Measuring
@@ -21,6 +22,7 @@ from adomnia.mechanisms.outside import MechanismRequest, OutsideMechanism
 from adomnia.privacy.contribution import Clamped, Contribution, DistinctUnits, Setting
 from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
+from adomnia.privacy.reads import UnitPeaks
 from adomnia.privacy.sensitivity import sensitivity
 from adomnia.schema.domain import Grid
 from adomnia.schema.table import Table
@@ -50,13 +52,25 @@ def _is_covered(mechanism: Mechanism[Any], table: Table, neighbors: Neighbors, s
     if isinstance(mechanism, MaskedShare):
         together = neighbors.among(mechanism.holders)
         return mechanism.covers(_apart(mechanism.part, table, together, stay))
-    if isinstance(mechanism, LargestCount | AboveBar | AuctionPrice):
-        rows = neighbors.touched if isinstance(mechanism, AuctionPrice) else neighbors.moves
-        return mechanism.most == neighbors.most and mechanism.rows >= rows
+    if isinstance(mechanism, LargestCount | AboveBar | AuctionPrice | BoundScan | ExcessRows):
+        return _is_choice_covered(mechanism, table, neighbors)
     if isinstance(mechanism, OutsideMechanism) and neighbors.most is None:
         request = MechanismRequest(table, neighbors, Loss(), stay)
         return mechanism.covers(request.apart(mechanism.reads))
     return False
+
+
+def _is_choice_covered(
+    choice: LargestCount | AboveBar | AuctionPrice | BoundScan | ExcessRows,
+    table: Table,
+    neighbors: Neighbors,
+) -> bool:
+    """Choices are priced for single rows (`choosing.md`), scans for units (`threshold_scan.md`)."""
+    if isinstance(choice, BoundScan | ExcessRows):
+        owned = table.unit is not None or isinstance(choice.reads, UnitPeaks)
+        return owned and neighbors.most is None and choice.covers(neighbors.group)
+    rows = neighbors.touched if isinstance(choice, AuctionPrice) else neighbors.moves
+    return choice.most == neighbors.most and choice.rows >= rows
 
 
 def _apart(part: Measuring, table: Table, neighbors: Neighbors, stay: bool) -> Apart:

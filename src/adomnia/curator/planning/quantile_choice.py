@@ -12,7 +12,7 @@ from typing import Any
 from adomnia.curator.access import Error
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.noise.admissible import SmoothLaplace, SmoothWaring
-from adomnia.mechanisms.quantiles.quantile import Rank, Share, Target
+from adomnia.mechanisms.quantiles.quantile import MAX_RANK, Rank, Share, Target
 from adomnia.mechanisms.quantiles.quantile_loss import (
     Mechanism,
     QuantileLoss,
@@ -25,9 +25,6 @@ from adomnia.queries.measurement import Quantile, number
 __all__ = ["NOMINAL", "Candidates", "Smooth", "aimed_at", "asked_for"]
 
 Smooth = SmoothWaring | SmoothLaplace
-
-MAX_RANK = 10**15
-"""No table has more rows; past this an extreme is any value at all."""
 
 NOMINAL = 10_000
 """Where the policy does not say about how many rows there are, so many are taken."""
@@ -78,7 +75,7 @@ class Candidates:
 
     def better(self, error: Error) -> Smooth | None:
         """The noise that errs less than the exponential mechanism; None where that is better."""
-        if error == "rank":
+        if error != "value":
             return None  # only the exponential mechanism bounds it: nothing need be compared
         used = self.errors().better(error)
         return None if used == "exponential" else self.noise(used)
@@ -123,7 +120,8 @@ def _smooth_error(candidates: Candidates, name: Mechanism) -> float | None:
 
 
 def _why(found: QuantileLoss, error: Error) -> str:
-    if error == "rank":
-        return "the rank is to be close, and only the exponential mechanism bounds it on any data"
+    if error != "value":
+        said = "the rank is" if error == "rank" else "the ranks of an interval are"
+        return f"{said} to be close, and only the exponential mechanism bounds it on any data"
     used = found.better(error)
     return f"the value is to be close, and {used} errs least on rows spread evenly"

@@ -106,10 +106,11 @@ class Bands:
         return self.case([f"'{label}'" for label in self.labels])
 
     def case(self, values: Sequence[object]) -> str:
-        """A value for each band, as SQL; NULL has none."""
-        column = quoted(self.column)
-        tests = [f"{column} < {start}" for start in self.starts]
-        tests.append(f"{column} >= {self.starts[-1]}")
+        """A value for each band, as SQL; NULL has none, nor has what lies outside of the domain."""
+        column, tests = quoted(self.column), []
+        for part in self.parts:
+            low, high = self._written(part[0].low), self._written(part[-1].high)
+            tests.append(f"{column} BETWEEN {low} AND {high}")
         pairs = zip(tests, values, strict=True)
         return "CASE " + " ".join(f"WHEN {test} THEN {value}" for test, value in pairs) + " END"
 

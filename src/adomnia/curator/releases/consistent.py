@@ -18,7 +18,7 @@ from adomnia.privacy.reads import CellTotals
 from adomnia.queries.expression import Column
 from adomnia.queries.grouping import cell_count
 from adomnia.queries.measurement import Counts
-from adomnia.queries.ranges import from_domain
+from adomnia.queries.ranges import cells, from_domain
 from adomnia.schema.sealed import Sealed
 
 __all__ = ["Consistent", "agreeing"]
@@ -147,10 +147,12 @@ def _keys(backend: TableBackend, names: tuple[str, ...]) -> tuple[Column, ...]:
 
 
 def _sides(backend: TableBackend, keys: tuple[Column, ...]) -> tuple[list[int], tuple[slice, ...]]:
-    """The grid with NULL at the end of every side, and the part of it that is published."""
+    """The grid with NULL and what lies outside at the end of every side, and the part of it that
+    is published."""
     nullable = [backend.policy.attributes[key.name].nullable for key in keys]
     sizes = [cell_count((key,)) for key in keys]
-    part = tuple(slice(None) if null else slice(0, -1) for null in nullable)
+    values = [len(cells(key.range)) for key in keys]
+    part = tuple(slice(0, many + null) for many, null in zip(values, nullable, strict=True))
     return sizes, part
 
 

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -331,5 +332,5 @@ def _column(title: str, datatype: str) -> dict[str, str]:
 
 def _type(values: tuple[Any, ...]) -> str:
     kinds = {type(value) for value in values if value is not None}
-    known = {bool: "boolean", int: "integer", float: "number", str: "string"}
+    known = {bool: "boolean", int: "integer", float: "number", str: "string", datetime: "datetime"}
     return known.get(next(iter(kinds), str), "date") if len(kinds) == 1 else "string"

@@ -30,7 +30,7 @@ from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Domain
 
-__all__ = ["parts"]
+__all__ = ["columns", "parts"]
 
 DELIMITERS = ",;\t|"
 CHUNK = 1 << 23
@@ -79,6 +79,11 @@ def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
         for form, listed in groups.items()
     )
     return Parts(tuple(found), frozenset(), size)
+
+
+def columns(file: Path) -> tuple[str, ...]:
+    """The columns of a file and of its folders."""
+    return _form(file).columns
 
 
 def _form(file: Path) -> _Form:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from adomnia.engines.duckdb.values import total
 from adomnia.engines.sql.dialect import Dialect, Pairs, literal
 from adomnia.engines.sql.text_formats import DAY, ENDLESS, FAR, NUMBER, SPACES
 from adomnia.errors import PolicyError
-from adomnia.queries.ranges import Day, Number, Range, Text, Truth
+from adomnia.queries.calendar import EPOCH
+from adomnia.queries.ranges import Day, Moment, Number, Range, Text, Truth
 
 __all__ = ["DUCKDB", "DuckDBDialect"]
 
@@ -28,7 +29,7 @@ class DuckDBDialect(Dialect):
     wide = "HUGEINT"
     double = "DOUBLE"
     integers = (("TINYINT", 8), ("SMALLINT", 16), ("INTEGER", 32), ("BIGINT", 64))
-    names = {Number: "BIGINT", Text: "VARCHAR", Day: "DATE", Truth: "BOOLEAN"}  # noqa: RUF012
+    names = {Number: "BIGINT", Text: "VARCHAR", Day: "DATE", Moment: "BIGINT", Truth: "BOOLEAN"}  # noqa: RUF012
 
     def family(self, declared: str) -> str:
         """The kind of a column that is declared so."""
@@ -86,6 +87,27 @@ class DuckDBDialect(Dialect):
         if kind == "moment":
             return f"TRY_CAST({column} AS DATE)"
         return column if kind == "date" else "CAST(NULL AS DATE)"
+
+    def knows_zone(self, declared: str) -> bool:
+        """Whether moments of a column that is declared so are moments of the world, in UTC."""
+        return "TIME ZONE" in declared.upper() or declared.upper() == "TIMESTAMPTZ"
+
+    def clock(self, column: str) -> str:
+        """A column of moments as whole seconds since the first of the year 1."""
+        return f"((EPOCH_US(CAST({column} AS TIMESTAMP)) + {EPOCH * 10**6}) // 1000000)"
+
+    def trimmed(self, column: str) -> str:
+        """A text without spaces around it."""
+        return f"TRIM({column}, {literal(SPACES)})"
+
+    def captured(self, text: str, pattern: str) -> str:
+        """The digits in the first group of a regular expression as a number."""
+        return f"TRY_CAST(REGEXP_EXTRACT({text}, {self.constant(pattern)}, 1) AS INTEGER)"
+
+    def let(self, name: str, value: str, body: Callable[[str], str]) -> str:
+        """A value under a name."""
+        variable = self.quoted(f"adomnia {name}")
+        return f"LIST_TRANSFORM([{value}], LAMBDA {variable}: {body(variable)})[1]"
 
     def words(self, column: str, kind: str) -> str:
         """A column as text that is compared byte by byte."""

@@ -25,9 +25,9 @@ from adomnia.engines.duckdb.source_rows import Parts, Rows, SourcePart
 from adomnia.engines.source_files import partitions
 from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import PolicyError
-from adomnia.schema.domain import Dates, Domain, Grid, Open
+from adomnia.schema.domain import Dates, Domain, Grid, Open, Timestamps
 
-__all__ = ["parts"]
+__all__ = ["columns", "parts"]
 
 ROWS = 1 << 16
 
@@ -82,6 +82,11 @@ def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
     )
     size = sum(file.size for listed in groups.values() for file in listed)
     return Parts(tuple(made), varied, size)
+
+
+def columns(file: Path) -> tuple[str, ...]:
+    """The columns of a file and of its folders."""
+    return tuple(_footer(file).schema.names)
 
 
 def _rows(schema: Any, files: Sequence[_File]) -> Rows:
@@ -194,8 +199,20 @@ def _alone(name: str, declared: str, domain: Domain) -> str:
         return DUCKDB.number(column, kind)
     if isinstance(domain, Dates):
         return DUCKDB.day(column, kind)
+    if isinstance(domain, Timestamps):
+        return _written(column, kind)
     words, first = DUCKDB.words(column, kind), getattr(domain, "values", ("",))[0]
     if isinstance(first, str):
         return words
     read = DUCKDB.truth if isinstance(first, bool) else DUCKDB.integer
     return f"COALESCE(CAST({read(column, kind)} AS VARCHAR), {words})"
+
+
+def _written(column: str, kind: str) -> str:
+    """A moment as the text that stands for it, with its zone where it knows one; the years before
+    the first have no such text, and are as far away as can be."""
+    words = DUCKDB.words(column, kind)
+    if kind not in ("date", "moment"):
+        return words
+    before = f"{DUCKDB.day(column, kind)} < DATE '0001-01-01'"
+    return f"CASE WHEN {before} THEN '-infinity' ELSE {words} END"

@@ -22,8 +22,8 @@ from adomnia.engines.sql.dialect import literal, quoted
 from adomnia.errors import MachineryError, PolicyError
 from adomnia.schema.domain import Domain
 
-__all__ = ["Parts", "Rows", "SourcePart", "SourceRows", "Tell", "check_space", "described",
-           "source_rows"]  # fmt: skip
+__all__ = ["READERS", "Parts", "Rows", "SourcePart", "SourceRows", "Tell", "check_space",
+           "described", "source_rows"]  # fmt: skip
 
 SPARE = 64_000_000
 """Bytes that are left free on a disk."""
@@ -31,7 +31,7 @@ SPARE = 64_000_000
 PATIENCE = 2.0
 """Seconds of work after which it is told how far it is."""
 
-_READERS = {"parquet": "parquet", "text": "delimited"}
+READERS = {"parquet": "parquet", "text": "delimited"}
 """Which module reads the rows of which files; they load Arrow, so they wait until there are any."""
 
 _STORED = """
@@ -101,7 +101,7 @@ def source_rows(
         varied: frozenset[str] = frozenset()
         size = sum(file.stat().st_size for file in source.files)
     else:
-        module = import_module(f"{__package__}.{_READERS[source.kind]}")  # slow to import
+        module = import_module(f"{__package__}.{READERS[source.kind]}")  # slow to import
         parts = module.parts(source.files, domains)
         select, stored = parts.select(connection, tell), False
         varied, size = parts.varied, parts.size

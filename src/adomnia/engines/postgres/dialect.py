@@ -7,12 +7,13 @@ bytes. `coding.md` says what each value means and why nothing here can fail.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from adomnia.engines.sql.dialect import Dialect, Pairs, literal, whole_text
 from adomnia.engines.sql.text_formats import DAY, FAR, MANTISSA, PLAIN, SPACES, ZERO, truth_of
-from adomnia.queries.ranges import Day, Number, Range, Text, Truth
+from adomnia.queries.calendar import EPOCH
+from adomnia.queries.ranges import Day, Moment, Number, Range, Text, Truth
 
 __all__ = ["PostgresDialect"]
 
@@ -33,7 +34,7 @@ class PostgresDialect(Dialect):
 
     wide = "NUMERIC"
     double = "DOUBLE PRECISION"
-    names = {Number: "BIGINT", Text: "TEXT", Day: "DATE", Truth: "BOOLEAN"}  # noqa: RUF012
+    names = {Number: "BIGINT", Text: "TEXT", Day: "DATE", Moment: "BIGINT", Truth: "BOOLEAN"}  # noqa: RUF012
     barrier = " OFFSET 0"
 
     def __init__(self, folding: str = "C") -> None:
@@ -94,6 +95,27 @@ class PostgresDialect(Dialect):
         if kind == "moment":
             return f"CAST({column} AS DATE)"
         return column if kind == "date" else "CAST(NULL AS DATE)"
+
+    def knows_zone(self, declared: str) -> bool:
+        """Whether moments of a column that is declared so are moments of the world, in UTC."""
+        return declared.endswith("with time zone")
+
+    def clock(self, column: str) -> str:
+        """A column of moments as whole seconds since the first of the year 1."""
+        return f"CAST(FLOOR(EXTRACT(EPOCH FROM {column})) + {EPOCH} AS BIGINT)"
+
+    def trimmed(self, column: str) -> str:
+        """A text without spaces around it."""
+        return self._trimmed(column)
+
+    def captured(self, text: str, pattern: str) -> str:
+        """The digits in the first group of a regular expression as a number."""
+        return f"CAST(SUBSTRING({text} FROM {self.constant(pattern)}) AS INTEGER)"
+
+    def let(self, name: str, value: str, body: Callable[[str], str]) -> str:
+        """A value under a name, in a subquery of one row."""
+        variable, row = self.quoted(f"adomnia {name}"), self.quoted(f"adomnia row {name}")
+        return f"(SELECT {body(variable)} FROM (SELECT {value} AS {variable} OFFSET 0) AS {row})"
 
     def words(self, column: str, kind: str) -> str:
         """A column as text that is compared byte by byte."""

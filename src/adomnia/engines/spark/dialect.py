@@ -7,13 +7,14 @@ the same regular expressions as for PostgreSQL; Java's compare code points, so b
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from adomnia.engines.sql.dialect import Dialect, Pairs, literal, whole_text
 from adomnia.engines.sql.text_formats import DAY, FAR, MANTISSA, NUMBER, SPACES, ZERO, truth_of
+from adomnia.queries.calendar import EPOCH
 from adomnia.queries.operations import like_regex
-from adomnia.queries.ranges import Day, Number, Range, Text, Truth
+from adomnia.queries.ranges import Day, Moment, Number, Range, Text, Truth
 
 __all__ = ["SPARK", "SparkDialect"]
 
@@ -33,7 +34,7 @@ class SparkDialect(Dialect):
 
     wide = "DECIMAL(38,0)"
     double = "DOUBLE"
-    names = {Number: "BIGINT", Text: "STRING", Day: "DATE", Truth: "BOOLEAN"}  # noqa: RUF012
+    names = {Number: "BIGINT", Text: "STRING", Day: "DATE", Moment: "BIGINT", Truth: "BOOLEAN"}  # noqa: RUF012
 
     def family(self, declared: str) -> str:
         """The kind of a column that is declared so; structs, lists, maps and bytes are other."""
@@ -87,6 +88,31 @@ class SparkDialect(Dialect):
         if kind == "moment":
             return f"CAST({column} AS DATE)"
         return column if kind == "date" else "CAST(NULL AS DATE)"
+
+    def knows_zone(self, declared: str) -> bool:
+        """Whether moments of a column that is declared so are moments of the world, in UTC."""
+        return declared != "timestamp_ntz"
+
+    def clock(self, column: str) -> str:
+        """A column of moments as whole seconds since the first of the year 1."""
+        return f"((UNIX_MICROS(CAST({column} AS TIMESTAMP)) + {EPOCH * 10**6}L) DIV 1000000)"
+
+    def trimmed(self, column: str) -> str:
+        """A text without spaces around it."""
+        return _trimmed(column)
+
+    def captured(self, text: str, pattern: str) -> str:
+        """The digits in the first group of a regular expression as a number."""
+        return f"CAST(REGEXP_EXTRACT({text}, {self.constant(pattern)}, 1) AS INT)"
+
+    def let(self, name: str, value: str, body: Callable[[str], str]) -> str:
+        """A value under a name."""
+        variable = self.quoted(f"adomnia {name}")
+        return f"TRANSFORM(ARRAY({value}), {variable} -> {body(variable)})[0]"
+
+    def months_later(self, day: str, months: int) -> str:
+        """The day so many months after another, at most the last of its month."""
+        return f"ADD_MONTHS({day}, {months})"
 
     def words(self, column: str, kind: str) -> str:
         """A column as text, NULL where its bytes are none."""

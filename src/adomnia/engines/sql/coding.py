@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.extent import Extent, Kind, beside, kind_of_domain, of_domain
+from adomnia.engines.sql.moments import moment_code
 from adomnia.errors import QuestionError
+from adomnia.queries.calendar import moment_at, seconds_of
 from adomnia.queries.expression import Call, Column, Constant, Expr
-from adomnia.queries.ranges import UNLISTED, Number, Text
-from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open
+from adomnia.queries.ranges import UNLISTED, Moment, Number, Text
+from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open, Timestamps
 from adomnia.schema.table import Table
 
 __all__ = ["MAX_CASE", "Coded", "clamped", "coded", "coding", "known", "lost", "lost_columns"]
@@ -73,6 +75,9 @@ def coded(name: str, domain: Domain, declared: str, dialect: Dialect) -> str:
         day = _day(dialect.day(column, kind), domain, dialect)
         width = (domain.high - domain.low).days
         return _cast(dialect.days(day, dialect.constant(domain.low)), (-1, width + 1), dialect)
+    if isinstance(domain, Timestamps):
+        code = moment_code(column, domain, kind, dialect.knows_zone(declared), dialect)
+        return _cast(code, (-1, domain.count), dialect)
     if isinstance(domain, Open):
         return dialect.words(column, kind)
     return _categories(column, domain, kind, dialect)
@@ -139,8 +144,8 @@ def _categories(column: str, categories: Categories, kind: str, dialect: Dialect
     elif isinstance(first, bool):
         rest = ""
     else:
-        low, high = _ends(categories)
-        rest = f"WHEN {value} < {low} THEN {low} WHEN {value} IS NOT NULL THEN {high}"
+        low, high = _ends(categories)  # what lies in a gap of the list counts as above
+        rest = f"WHEN {value} <= {low} THEN {low} WHEN {value} IS NOT NULL THEN {high}"
     text = f"CASE WHEN {value} IN ({listed}) THEN {value} {rest} END"
     return text if isinstance(first, bool) else _cast(text, _ends(categories), dialect)
 
@@ -180,9 +185,11 @@ def _left_out(column: str, code: str, domain: Domain) -> str:
     return f"({unread} OR COALESCE({code} IN ({ends}), FALSE))"
 
 
-def _width(domain: Grid | Dates) -> int:
+def _width(domain: Grid | Dates | Timestamps) -> int:
     if isinstance(domain, Dates):
         return (domain.high - domain.low).days
+    if isinstance(domain, Timestamps):
+        return domain.count - 1
     return int((domain.high - domain.low) / domain.step)
 
 
@@ -217,6 +224,9 @@ class Coded:
             return number if low == 0 else f"({number} + CAST({low} AS BIGINT))"
         if isinstance(domain, Dates):
             return self.dialect.later(self.dialect.constant(domain.low), column)
+        if isinstance(domain, Timestamps):
+            steps = f"CAST({column} AS BIGINT) * {domain.step}"
+            return f"({steps} + CAST({seconds_of(domain.low)} AS BIGINT))"
         if not isinstance(domain, Categories) or isinstance(domain.values[0], bool):
             return column
         if isinstance(domain.values[0], int):
@@ -238,7 +248,8 @@ class Coded:
         return self.dialect.quoted(name)
 
     def decode(self, key: Expr) -> Decode | None:
-        """How a key that is a column is read from its code; None where it is no column."""
+        """How a key is read from its code, or a moment from its seconds; None where it is read as
+        it is."""
         domain = self.domain(key.name) if isinstance(key, Column) else None
         if isinstance(domain, Grid):
             low = int(domain.low / domain.step)
@@ -246,6 +257,11 @@ class Coded:
         if isinstance(domain, Dates):
             first = domain.low
             return lambda code: None if code is None else first + timedelta(days=int(code))
+        if isinstance(domain, Timestamps):
+            start, step = seconds_of(domain.low), domain.step
+            return lambda code: None if code is None else moment_at(start + int(code) * step)
+        if not isinstance(key, Column) and isinstance(key.range, Moment):
+            return lambda code: None if code is None else moment_at(int(code))
         if isinstance(domain, Categories) and isinstance(domain.values[0], str):
             texts = dict(enumerate(domain.members))
             return lambda code: None if code is None else texts.get(int(code), UNLISTED)
@@ -289,6 +305,9 @@ class Coded:
             return value - int(domain.low / domain.step)
         if isinstance(domain, Dates) and isinstance(value, date):
             return (value - domain.low).days
+        if isinstance(domain, Timestamps) and isinstance(value, datetime):
+            steps, rest = divmod(value - domain.low, timedelta(seconds=domain.step))
+            return None if rest else steps
         if isinstance(domain, Categories) and isinstance(value, str) and value in domain.members:
             return domain.members.index(value)
         return None

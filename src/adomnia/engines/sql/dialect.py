@@ -7,11 +7,12 @@ for the rest. Every text that a dialect gives is total: no row can make it fail 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from datetime import date
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
 from typing import Any
 
-from adomnia.queries.ranges import Number, Range
+from adomnia.queries.calendar import seconds_of
+from adomnia.queries.ranges import Moment, Number, Range
 
 __all__ = ["Dialect", "Pairs", "literal", "quoted", "whole_text"]
 
@@ -24,13 +25,16 @@ def quoted(name: str) -> str:
 
 
 def literal(value: Any) -> str:
-    """A constant: NULL, a truth value, a whole number, a date or a text."""
+    """A constant: NULL, a truth value, a whole number, a date or a text; a moment is a number of
+    seconds."""
     if value is None:
         return "NULL"
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, int):
         return str(value)
+    if isinstance(value, datetime):
+        return str(seconds_of(value))
     if isinstance(value, date):
         return f"DATE '{value.isoformat()}'"
     return _text(str(value))
@@ -91,6 +95,28 @@ class Dialect(ABC):
         """A column as days."""
 
     @abstractmethod
+    def knows_zone(self, declared: str) -> bool:
+        """Whether moments of a column that is declared so are moments of the world, in UTC."""
+
+    @abstractmethod
+    def clock(self, column: str) -> str:
+        """A column of moments as whole seconds since the first of the year 1, before which none
+        lies that it is asked for."""
+
+    @abstractmethod
+    def trimmed(self, column: str) -> str:
+        """A text without spaces around it."""
+
+    @abstractmethod
+    def captured(self, text: str, pattern: str) -> str:
+        """The digits in the first group of a regular expression as a number, NULL where there are
+        none."""
+
+    @abstractmethod
+    def let(self, name: str, value: str, body: Callable[[str], str]) -> str:
+        """A text in which a value stands under a name, so that it is worked out once."""
+
+    @abstractmethod
     def words(self, column: str, kind: str) -> str:
         """A column as text that is compared byte by byte."""
 
@@ -124,7 +150,7 @@ class Dialect(ABC):
 
     def typed(self, value: Any, spread: Range) -> str:
         """A constant with the type of its range."""
-        if value is None or isinstance(spread, Number):
+        if value is None or isinstance(spread, Number | Moment):
             return f"CAST({self.constant(value)} AS {self.names[type(spread)]})"
         return self.constant(value)
 
@@ -156,6 +182,10 @@ class Dialect(ABC):
     def later(self, day: str, days: str) -> str:
         """The day so many days after another; a code fits 32 bits."""
         return f"({day} + CAST({days} AS INTEGER))"
+
+    def months_later(self, day: str, months: int) -> str:
+        """The day so many months after another, at most the last of its month."""
+        return f"CAST({day} + INTERVAL '{months}' MONTH AS DATE)"
 
     def narrow(self, low: int, high: int) -> str:
         """The smallest type of whole numbers that holds both."""

@@ -1,4 +1,4 @@
-"""Extents: between which numbers or days the SQL of an expression lies, as it is written.
+"""Extents: between which numbers, days or moments the SQL of an expression lies, as it is written.
 
 The renderer derives them from the leaves up: from the policy's domains as `clean` enforces them,
 from constants, and operation by operation. So that nothing overflows rests on no derived range,
@@ -8,14 +8,15 @@ and a value that lies between its bounds already is not clamped again (`coding.m
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from adomnia.errors import QuestionError
+from adomnia.queries.calendar import CLOCK_PARTS, CLOCK_UNITS, UNITS, midnight, shifted
 from adomnia.queries.expression import Call, Constant
 from adomnia.queries.operations import LIMIT
-from adomnia.queries.ranges import Day, Number
-from adomnia.schema.domain import Categories, Dates, Domain, Grid
+from adomnia.queries.ranges import Day, Moment, Number
+from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps
 
 __all__ = [
     "PARTS",
@@ -33,13 +34,16 @@ __all__ = [
 ]
 
 Extent = tuple[Any, Any] | None
-"""The lowest and the highest index or day; None for texts and truth values."""
+"""The lowest and the highest index, day or moment; None for texts and truth values."""
 
 PARTS: Mapping[str, tuple[int, int] | None] = {
     "year": None, "quarter": (1, 4), "month": (1, 12), "week": (1, 53), "day": (1, 31),
     "dow": (0, 6), "isodow": (1, 7), "doy": (1, 366),
 }  # fmt: skip
 """The parts of a day, and between which numbers they lie; years between those of the days."""
+
+CLOCK: Mapping[str, tuple[int, int]] = {"hour": (0, 23), "minute": (0, 59), "second": (0, 59)}
+"""The parts of a time of day, and between which numbers they lie."""
 
 
 def of_domain(domain: Domain) -> Extent:
@@ -48,6 +52,9 @@ def of_domain(domain: Domain) -> Extent:
         return int(domain.low / domain.step) - 1, int(domain.high / domain.step) + 1
     if isinstance(domain, Dates):
         return beside(domain)
+    if isinstance(domain, Timestamps):
+        step = timedelta(seconds=domain.step)
+        return domain.low - step, domain.high + step
     if isinstance(domain, Categories):
         found = _hull(domain.members)
         return found if found is None else (found[0] - 1, found[1] + 1)
@@ -127,7 +134,7 @@ def _either(call: Call, args: list[Extent]) -> Extent:
 def _ranged(call: Call, args: list[Any]) -> Extent:
     """As its text clamps or leaves out; a text has none."""
     (found,), spread = args, call.params[0]
-    if found is None or not isinstance(spread, Number | Day):
+    if found is None or not isinstance(spread, Number | Day | Moment):
         return None
     return max(found[0], spread.low), min(found[1], spread.high)
 
@@ -142,6 +149,34 @@ def _cut(call: Call, args: list[Any]) -> Extent:
     """First days of weeks, months, quarters or years: none lies a whole year before its day."""
     ((low, high),) = args
     return date.fromordinal(max(1, low.toordinal() - 366)), high
+
+
+def _moment_part(call: Call, args: list[Any]) -> Extent:
+    ((low, high),), part = args, call.params[0]
+    if part == "epoch":
+        return CLOCK_PARTS[part](low), CLOCK_PARTS[part](high)
+    return CLOCK[part] if part in CLOCK else _part(call, args)
+
+
+def _moment_cut(call: Call, args: list[Any]) -> Extent:
+    """First moments of units: none lies more than a leap year before its own."""
+    ((low, high),) = args
+    return low - min(timedelta(days=366), low - datetime.min), high
+
+
+def _shifted(call: Call, args: list[Any]) -> Extent:
+    """Later days or moments, in their order."""
+    if not all(type(part) is int for part in call.params):
+        raise foreign("this is no operation on one row")
+    try:
+        low, high = (shifted(end, *call.params) for end in args[0])
+    except (OverflowError, ValueError):
+        raise foreign("a day can lie beyond the years 1 to 9999") from None
+    return low, high
+
+
+def _apart(call: Call, a: tuple[Any, Any], b: tuple[Any, Any]) -> list[int]:
+    return [(a[0] - b[1]) // timedelta(seconds=1), (a[1] - b[0]) // timedelta(seconds=1)]
 
 
 def _real(call: Call, args: list[Extent]) -> Extent:
@@ -171,35 +206,47 @@ _RULES: Mapping[str, Callable[[Call, list[Any]], Extent]] = {
     "trunc": _cut,
     "inside": _ranged,
     "nearest": _ranged,
+    "day_shift": _shifted,
+    "moment_part": _moment_part,
+    "moment_trunc": _moment_cut,
+    "moment_shift": _shifted,
+    "seconds": _ends(_apart),
+    "to_day": lambda call, args: (args[0][0].date(), args[0][1].date()),
+    "to_moment": lambda call, args: (midnight(args[0][0]), midnight(args[0][1])),
     "days": _ends(lambda call, a, b: [(a[0] - b[1]).days, (a[1] - b[0]).days]),
 }
 
 
-# Kinds: number, text, day or truth. Values of two kinds are never compared or chosen between.
+# Kinds: number, text, day, moment or truth. Values of two kinds are never compared, nor chosen
+# between.
 #
 # An engine would cast one of them, row by row, and some rows cannot be cast. So the renderer
 # works out the kind of everything that it writes, from the policy's domains and from constants
 # up, and refuses what does not fit (`coding.md`).
 
 Kind = str
-"""`number`, `text`, `day`, `truth`, or `any` for NULL."""
+"""`number`, `text`, `day`, `moment`, `truth`, or `any` for NULL."""
 
 _KINDS: Sequence[tuple[type, Kind]] = (
-    (bool, "truth"), (int, "number"), (str, "text"), (date, "day"), (type(None), "any"),
+    (bool, "truth"), (int, "number"), (str, "text"), (date, "day"), (datetime, "moment"),
+    (type(None), "any"),
 )  # fmt: skip
 
 _SAME: Mapping[str, Kind] = {
     **dict.fromkeys(("add", "sub", "mul", "neg", "abs", "sign", "scale", "restep"), "number"),
     **dict.fromkeys(("div", "mod", "real"), "number"),
     **dict.fromkeys(("and", "or", "not"), "truth"),
-    **dict.fromkeys(("extract", "trunc", "days"), "day"),
+    **dict.fromkeys(("extract", "trunc", "days", "day_shift", "to_moment"), "day"),
+    **dict.fromkeys(("moment_part", "moment_trunc", "moment_shift", "seconds", "to_day"), "moment"),
     "like": "text",
 }
 """Operations whose arguments are of one kind, and which."""
 
 _GIVEN: Mapping[str, Kind] = {
     **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge", "in", "is_null", "like"), "truth"),
-    **dict.fromkeys(("extract", "days"), "number"),
+    **dict.fromkeys(("extract", "days", "moment_part", "seconds"), "number"),
+    "to_day": "day",
+    "to_moment": "moment",
 }
 """Operations that give another kind than that of their arguments."""
 
@@ -207,7 +254,9 @@ _GIVEN: Mapping[str, Kind] = {
 _WORDS: Mapping[str, Collection[str]] = {
     "real": ("sqrt", "ln", "exp"),
     "extract": PARTS,
-    "trunc": ("day", "week", "month", "quarter", "year"),
+    "trunc": UNITS,
+    "moment_part": CLOCK_PARTS,
+    "moment_trunc": (*CLOCK_UNITS, *UNITS),
 }
 """The words of operations that are written into the statement as they are."""
 
@@ -226,7 +275,8 @@ def kind_of_domain(domain: Domain) -> Kind:
     """The kind of a cleaned column."""
     if isinstance(domain, Categories):
         return of_value(domain.values[0])
-    return "number" if isinstance(domain, Grid) else "day" if isinstance(domain, Dates) else "text"
+    kinds = {Grid: "number", Dates: "day", Timestamps: "moment"}
+    return kinds.get(type(domain), "text")
 
 
 def kind_of(call: Call, kinds: Sequence[Kind]) -> Kind:

@@ -17,6 +17,7 @@ from adomnia.engines.source_facts import Inspection, InspectionOrder
 from adomnia.engines.sql.components import components
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.statement import (
+    DATA,
     CodedRows,
     Decodes,
     Statement,
@@ -24,8 +25,10 @@ from adomnia.engines.sql.statement import (
     coded_in_place,
     listing,
 )
+from adomnia.engines.sql.unit_scores import laid_on_grid, score_statement
 from adomnia.errors import PolicyError
 from adomnia.privacy.contribution import Ranked
+from adomnia.privacy.reads import UnitPeaks, UnitRows
 from adomnia.queries.expression import Expr
 from adomnia.queries.grouping import axes, cell_count
 from adomnia.schema.sealed import Sealed
@@ -103,6 +106,12 @@ class SqlEngine(ABC):
         """All marginals of the keys over their public values, sealed, from one pass."""
         return sealed(self._exact_tables(request, axes))
 
+    def unit_scores(self, table: Table, reads: UnitRows | UnitPeaks) -> Cells:
+        """For each bound of a grid how many units are above it, sealed."""
+        self.check(table)
+        found = self._rows(score_statement(table, reads, self._coded()))
+        return Sealed(laid_on_grid(reads, found))
+
     def _exact_tables(self, request: Request, axes: Axes) -> ExactTables:
         """The same unsealed, for the auditor's view."""
         return tables_of(*self._exact_groups(request), axes)
@@ -131,6 +140,12 @@ class SqlEngine(ABC):
         has a place of its own."""
         name = self._dialect.quoted("adomnia staged")
         yield f"({select}{self._dialect.barrier}) AS {name}"
+
+    def _rows_per_value(self, column: str) -> Mapping[int, int]:
+        """For each number of rows how many values of a column have it, for the auditor's view."""
+        from adomnia.engines.survey import rows_per_value  # noqa: PLC0415 (for a draft alone)
+
+        return rows_per_value(column, DATA, self._rows, self._dialect)
 
     def _aggregates(self, request: Request) -> Statement:
         self.check(request.table)

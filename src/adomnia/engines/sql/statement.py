@@ -21,7 +21,16 @@ from adomnia.privacy.contribution import ROWS, Ranked, arguments
 from adomnia.queries.expression import Column, Expr, columns
 from adomnia.schema.table import Table
 
-__all__ = ["DATA", "CodedRows", "Statement", "aggregates", "coded_in_place", "listing", "numbering"]
+__all__ = [
+    "DATA",
+    "CodedRows",
+    "Statement",
+    "aggregates",
+    "coded_in_place",
+    "kept_rows",
+    "listing",
+    "numbering",
+]
 
 DATA = "adomnia_data"
 """The name of the private table in the engine."""
@@ -90,7 +99,7 @@ def _text(request: Request, needed: Sequence[Aggregate], rows: CodedRows, texts:
     values = [aggregate.text for aggregate in needed]
     where = _where(request.where, texts)
     keys = [_key(texts.key(key), i, dialect) for i, key in enumerate(request.keys)]
-    source = texts.around(_rows(rows, request.table, _read(request))) + where
+    source = texts.around(kept_rows(rows, request.table, _read(request))) + where
     if chosen:
         source, keys = _chosen(request, chosen, keys, source, dialect)
     return _grouped(keys, values, source, dialect)
@@ -106,7 +115,7 @@ def listing(request: Request, ranked: Ranked, rows: CodedRows) -> tuple[str, Dec
     present = f"{where} AND {value} IS NOT NULL" if where else f" WHERE {value} IS NOT NULL"
     chosen = _choice(request.table, request.groups)
     read = (request.where, *request.keys, ranked.argument)
-    source = texts.around(_rows(rows, request.table, read)) + present
+    source = texts.around(kept_rows(rows, request.table, read)) + present
     named = [_key(key, i, dialect) for i, key in enumerate(keys)]
     if chosen:
         source, named = _chosen(request, chosen, named, source, dialect)
@@ -147,7 +156,7 @@ def _choice(table: Table, keys: Sequence[Expr]) -> ChosenGroups | None:
     return None if table.unit is None else ChosenGroups.of(table, keys)
 
 
-def _rows(rows: CodedRows, table: Table, read: Sequence[Expr | None]) -> str:
+def kept_rows(rows: CodedRows, table: Table, read: Sequence[Expr | None]) -> str:
     """The rows; with a unit, at most `max_rows` of each."""
     needed = {column.name for expr in read for column in columns(expr)}
     source = rows.source(table, [name for name in rows.names if name in needed])
@@ -190,7 +199,7 @@ def numbering(
             number = f"CASE WHEN {whole} THEN {number} END"
         listed.append(f"COALESCE({number}, {cells}) AS {_name('n', i, dialect)}")
     where = _where(request.where, texts)
-    source = texts.around(_rows(rows, request.table, _read(request)))
+    source = texts.around(kept_rows(rows, request.table, _read(request)))
     return f"SELECT {', '.join(listed)} FROM {source}{where}"
 
 

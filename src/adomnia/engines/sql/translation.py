@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Protocol
 
+from adomnia.engines.sql.clock import MOMENTS
 from adomnia.engines.sql.coding import MAX_CASE, clamped
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.extent import (
@@ -26,7 +27,7 @@ from adomnia.engines.sql.extent import (
 )
 from adomnia.queries.expression import Call, Column, Constant, Expr
 from adomnia.queries.operations import LIMIT, OPERATIONS
-from adomnia.queries.ranges import UNLISTED, Day, Number, Text
+from adomnia.queries.ranges import UNLISTED, Day, Moment, Number, Text
 
 __all__ = ["Columns", "Texts"]
 
@@ -162,7 +163,7 @@ class Texts:
             sizes = _SIZES[call.op](call)
             pairs = [self._small(*pair) for pair in zip(args, extents, sizes, strict=False)]
             args, extents = [text for text, _ in pairs], [extent for _, extent in pairs]
-        if call.op in ("inside", "nearest"):
+        if call.op in _REPEATED:
             args = [self.once(text) if len(text) > SHORT else text for text in args]
         if call.op == "map":
             call, args = self._by_code(call, args)
@@ -203,6 +204,9 @@ def _within(text: str, extent: Extent, low: int, high: int, once: Callable[[str]
         return text
     return f"CAST({clamped(once(text), str(low), str(high))} AS BIGINT)"
 
+
+_REPEATED = ("inside", "nearest", "moment_trunc", "moment_shift")
+"""Operations whose text has its argument several times."""
 
 _GROWING = ("add", "sub", "mul", "scale")
 """Operations whose result may be larger than their arguments, and need more bits."""
@@ -328,7 +332,7 @@ def _bounds(call: Call, say: Dialect) -> tuple[str, str]:
 
 def _inside(call: Call, args: list[str], say: Dialect) -> str:
     """A value of its domain, NULL where it stands for what lies outside."""
-    if not isinstance(call.params[0], Number | Day):
+    if not isinstance(call.params[0], Number | Day | Moment):
         return f"NULLIF({args[0]}, {say.typed(UNLISTED, Text(None))})"
     low, high = _bounds(call, say)
     return f"(CASE WHEN {args[0]} BETWEEN {low} AND {high} THEN {args[0]} END)"
@@ -369,6 +373,7 @@ _TEMPLATES: Mapping[str, Template] = {
     "extract": lambda call, args, say: say.extract(call.params[0], args[0]),
     "trunc": lambda call, args, say: say.truncated(call.params[0], args[0]),
     "days": lambda call, args, say: say.days(args[0], args[1]),
+    **MOMENTS,
     "inside": _inside,
     "nearest": lambda call, args, say: clamped(args[0], *_bounds(call, say)),
 }

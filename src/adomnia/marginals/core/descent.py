@@ -185,7 +185,9 @@ def move(
             unit = min(step, times[number])
             if new == old or gain <= cost * unit:
                 continue
-            many = min(times[number], unit * max(1, int(gain / (2 * cost * unit) + 0.5)))
+            many = times[number]
+            if cost > 0:  # else it only leaves a cell that is forbidden, and no table is aimed at
+                many = min(many, unit * max(1, int(gain / (2 * cost * unit) + 0.5)))
             if many == times[number] or used < len(times):
                 used = _change(board, crowd, used, (number, place, new, many))
                 moved += 1
@@ -240,7 +242,9 @@ def exchange(board: Board, crowd: Crowd, used: int, order: Integers, swap: Swap)
             gain, cost = _gain(board, records[number], records[other], place)
             if gain - least - cost > best:
                 best, partner = gain - least - cost, other
-                many = max(1, int((gain - least) / (2 * cost) + 0.5))
+                many = times[number]
+                if cost > 0:  # as above
+                    many = max(1, int((gain - least) / (2 * cost) + 0.5))
         if partner < 0:
             continue
         many = min(many, times[number], times[partner])

@@ -17,9 +17,23 @@ from numpy.typing import NDArray
 from adomnia.mechanisms.noise.exponential import choose
 from adomnia.mechanisms.randomness import SYSTEM, Bits
 
-__all__ = ["Rank", "Share", "Target", "penalties", "quantile", "rank_margin", "runs", "sensitivity"]
+__all__ = [
+    "MAX_RANK",
+    "Rank",
+    "Share",
+    "Target",
+    "deviations",
+    "penalties",
+    "quantile",
+    "rank_margin",
+    "runs",
+    "sensitivity",
+    "surest_penalty",
+]
 
 SAFE = 1 << 61
+MAX_RANK = 10**15
+"""No table has more rows; past this an extreme is any value at all."""
 
 
 @dataclass(frozen=True)
@@ -103,10 +117,16 @@ def penalties(
         if target.from_top:
             below, upto = rows - upto, rows - below
         return _larger(target.r - upto, below - (target.r - 1))
-    a, b = target.q.numerator, target.q.denominator
-    if b * (rows + 1) >= SAFE:
+    return deviations(below, upto, target.q.numerator * rows, target.q.denominator)
+
+
+def deviations(
+    below: NDArray[np.int64], upto: NDArray[np.int64], aim: int, unit: int
+) -> NDArray[Any]:
+    """How far the rank of each point is from an aim, both in parts of `unit` to a row."""
+    if max(aim, unit * (int(upto.max(initial=0)) + 1)) >= SAFE:
         below, upto = below.astype(object), upto.astype(object)
-    return _larger(a * rows - b * upto, b * below - a * rows)
+    return _larger(aim - unit * upto, unit * below - aim)
 
 
 def _larger(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
@@ -120,15 +140,18 @@ def rank_margin(candidates: int, eta: Fraction, target: Target, confidence: floa
     """Rows by which the answer's rank may miss, at most, with this confidence, on any data."""
     if not 0 < confidence < 1:
         raise ValueError("a confidence lies between 0 and 1")
-    if candidates <= 1:
-        return 0
-    doubt = 1 - Fraction(str(confidence))
+    needed = surest_penalty(candidates, eta, 1 - Fraction(str(confidence)))
     unit = target.q.denominator if isinstance(target, Share) else 1
+    return max(0, math.ceil((math.ceil(needed) - 1) / Fraction(unit)))
+
+
+def surest_penalty(candidates: int, eta: Fraction, doubt: Fraction) -> Fraction:
+    """The penalty that is not reached, over the least there is, but with a probability of `doubt`
+    at most, on any data; rounded against us."""
     odds = (candidates - 1) * (1 - doubt) / doubt
     if odds <= 1:
-        return 0
-    needed = (Fraction(_log(odds)) + Fraction(1, 10**9)) / eta  # rounded against us
-    return max(0, math.ceil((math.ceil(needed) - 1) / Fraction(unit)))
+        return Fraction(0)
+    return (Fraction(_log(odds)) + Fraction(1, 10**9)) / eta
 
 
 def _log(number: Fraction) -> float:

@@ -73,11 +73,11 @@ class QuantileLoss:
     waring: float | None
     laplace: float | None = None
 
-    def better(self, loss: Literal["value", "rank"] = "value") -> Mechanism:
+    def better(self, loss: Literal["value", "rank", "interval"] = "value") -> Mechanism:
         """The mechanism to use. Only the exponential one bounds the rank on any data."""
         heavy = math.inf if self.waring is None else self.waring
         light = math.inf if self.laplace is None else self.laplace
-        if loss == "rank" or self.exponential <= min(heavy, light):
+        if loss != "value" or self.exponential <= min(heavy, light):
             return "exponential"
         return "laplace" if light < heavy else "waring"
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from adomnia.errors import QuestionError
-from adomnia.schema.domain import Categories, Dates, Grid, Value
+from adomnia.schema.domain import Categories, Dates, Grid, Timestamps, Value
 from adomnia.schema.table import Attribute
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _bounds(name: str, attribute: Attribute) -> Bounds:
         if len(numbers) == len(domain.members):
             low, high = min(numbers), max(numbers)
             return Bounds(name, Fraction(low), Fraction(high), Fraction(1))
-    if isinstance(domain, Dates):
+    if isinstance(domain, Dates | Timestamps):
         raise QuestionError(
             f"{name!r} is a date, and models take numbers",
             "leave it out, or have a column with its year or month in the data",

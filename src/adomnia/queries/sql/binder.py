@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
@@ -14,14 +13,13 @@ from sqlglot import exp
 from adomnia.errors import QuestionError
 from adomnia.queries.expression import Constant, Expr
 from adomnia.queries.operations import LIMIT, call, constant, inside
-from adomnia.queries.ranges import Day, Number, Range, Text, Truth
+from adomnia.queries.ranges import Day, Moment, Number, Range, Text, Truth
 from adomnia.queries.sql.parse import refuse
 
 __all__ = [
     "Binder",
     "Handler",
     "Relation",
-    "as_day",
     "as_truth",
     "describe",
     "is_null",
@@ -30,6 +28,7 @@ __all__ = [
     "match",
     "null",
     "truth",
+    "unsupported",
     "whole",
 ]
 
@@ -112,6 +111,9 @@ def unsupported(binder: Binder, node: exp.Expression) -> QuestionError:
         return binder.refuse(node, "window functions over rows cannot be answered privately")
     if isinstance(node, exp.Select | exp.Subquery | exp.Exists):
         return binder.refuse(node, "a subquery is allowed in FROM only")
+    if isinstance(node, exp.AtTimeZone):
+        hint = "timestamps are local times of the zone that the policy declares"
+        return binder.refuse(node, "a zone cannot be chosen here", hint)
     if isinstance(node, exp.Star):
         return binder.refuse(
             node, "single rows are never shown", "ask for aggregates such as COUNT(*)"
@@ -120,7 +122,7 @@ def unsupported(binder: Binder, node: exp.Expression) -> QuestionError:
         node,
         f"{_written(node)} is not supported: its range cannot be derived",
         "what can be used: + - * / %, ABS, ROUND, FLOOR, CEIL, LEAST, GREATEST, SQRT, LN, EXP, "
-        "CASE, COALESCE, EXTRACT, DATE_TRUNC, UPPER, LOWER, LENGTH, SUBSTRING",
+        "CASE, COALESCE, EXTRACT, DATE_TRUNC, DATE_DIFF, INTERVAL, UPPER, LOWER, LENGTH, SUBSTRING",
     )
 
 
@@ -171,16 +173,6 @@ def is_null(bound: Expr) -> bool:
     return isinstance(bound, Constant) and bound.value is None
 
 
-def as_day(binder: Binder, node: exp.Expression, bound: Expr) -> Expr:
-    """A text constant as the date it spells; anything else as it is."""
-    if isinstance(bound, Constant) and isinstance(bound.value, str):
-        try:
-            return constant(date.fromisoformat(bound.value.strip()[:10]))
-        except ValueError:
-            raise binder.refuse(node, "this is not a date", "write it as '2024-12-31'") from None
-    return bound
-
-
 def as_truth(bound: Expr) -> Expr:
     """A text constant as the truth value it spells; anything else as it is."""
     words = {"true": True, "t": True, "false": False, "f": False}
@@ -195,6 +187,7 @@ def describe(spread: Range) -> str:
         Number: "a number",
         Text: "text",
         Day: "a date",
+        Moment: "a timestamp",
         Truth: "a condition",
     }
     return names[type(spread)]

@@ -11,8 +11,9 @@ from sqlglot import exp
 
 from adomnia.queries.expression import Call, Column, Constant, Expr
 from adomnia.queries.operations import call, constant, inside
-from adomnia.queries.ranges import Day, Number, Range, Text, Truth
-from adomnia.queries.sql.binder import Binder, Handler, as_day, as_truth, describe, is_null, null
+from adomnia.queries.ranges import Day, Moment, Number, Range, Text, Truth
+from adomnia.queries.sql.binder import Binder, Handler, as_truth, describe, is_null, null
+from adomnia.queries.sql.dates import is_calendar, on_lattice, same_calendar
 from adomnia.queries.sql.numbers import align
 
 __all__ = ["CONDITIONS"]
@@ -24,8 +25,10 @@ def _test(op: str, binder: Binder, node: exp.Expression, other: exp.Expression) 
     if is_null(left) or is_null(right):
         return Constant(None, Truth())
     kinds = (type(left.range), type(right.range))
-    if Day in kinds:
-        left, right = as_day(binder, node, left), as_day(binder, other, right)
+    if is_calendar(left, right):
+        left, right = same_calendar(binder, (node, left), (other, right))
+        on_lattice(binder, other, left, right)
+        on_lattice(binder, node, right, left)
     elif Number in kinds:
         left, right = _number(binder, node, left), _number(binder, other, right)
     elif Truth in kinds and Text in kinds:
@@ -48,7 +51,7 @@ def _compared(op: str, left: Expr, right: Expr) -> Expr:
     if isinstance(left, Constant) and isinstance(right, Column):
         op, left, right = _MIRRORED.get(op, op), right, left
     if isinstance(left, Column) and left.range.ragged and isinstance(right, Constant):
-        if isinstance(left.range, Number | Day):
+        if isinstance(left.range, Number | Day | Moment):
             return _against(op, left, right)
         return call(op, left, right)
     left, right = inside(left), inside(right)
@@ -56,13 +59,13 @@ def _compared(op: str, left: Expr, right: Expr) -> Expr:
 
 
 def _against(op: str, column: Column, other: Constant) -> Expr:
-    """A column of numbers or days beside a constant, by its place among the declared values.
+    """A column of numbers, days or moments beside a constant, by its place among what is declared.
 
     What lies outside is below or above all of these. Past their end no two values are told apart:
     where they end at 120, `x <= 500` is not met by what may lie above 500.
     """
     spread, (place, exact) = column.range, _place(column.range, other)
-    assert isinstance(spread, Number | Day)
+    assert isinstance(spread, Number | Day | Moment)
     if op in ("eq", "ne"):
         if exact and spread.low <= place <= spread.high:
             return call(op, column, _at(place, spread))
@@ -170,8 +173,8 @@ def _unify(binder: Binder, nodes: list[exp.Expression], bound: list[Expr]) -> li
     known = [expr for expr in bound if not is_null(expr)]
     if not known:
         return [null(Truth()) for _ in bound]
-    if any(isinstance(expr.range, Day) for expr in known):
-        bound = [as_day(binder, node, expr) for node, expr in zip(nodes, bound, strict=True)]
+    if is_calendar(*known):
+        bound = same_calendar(binder, *zip(nodes, bound, strict=True))
     known = [expr for expr in bound if not is_null(expr)]
     if len({type(expr.range) for expr in known}) > 1:
         raise binder.refuse(nodes[-1], "the branches are of different types")

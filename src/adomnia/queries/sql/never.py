@@ -14,9 +14,10 @@ from sqlglot import exp
 from adomnia.queries.emptiness import Emptiness, may_be, may_be_true
 from adomnia.queries.expression import Call, Column, Constant, Expr, columns
 from adomnia.queries.question import Refusal
-from adomnia.queries.ranges import Day, Number, Range, Text, show
+from adomnia.queries.ranges import Day, Moment, Number, Range, Text, show
 from adomnia.queries.sql.binder import Binder, is_null
 from adomnia.queries.sql.parse import place
+from adomnia.schema.domain import step_text
 
 __all__ = ["impossible_in", "never_true", "unlisted"]
 
@@ -237,11 +238,13 @@ def _values(name: str, spread: Range) -> str:
 
 def _bounds(name: str, expr: Expr, lattice: bool = False) -> str:
     spread = expr.range
-    if getattr(spread, "values", None) is not None or not isinstance(spread, Number | Day):
+    if getattr(spread, "values", None) is not None or not isinstance(spread, Number | Day | Moment):
         return _values(name, spread)
     ends = f"{name} lies between {_bound(spread, spread.low)} and {_bound(spread, spread.high)}"
     if isinstance(spread, Number) and (spread.step != 1 or lattice):
         ends += f", in steps of {_bound(spread, 1)}"
+    if isinstance(spread, Moment) and not spread.unit:
+        ends += f", in steps of {step_text(spread.step)}"
     beyond = "; values outside of these are not told apart"
     return ends + beyond if isinstance(expr, Column) else ends
 

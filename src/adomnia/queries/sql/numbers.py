@@ -11,8 +11,9 @@ from sqlglot import exp
 
 from adomnia.queries.expression import Call, Column, Constant, Expr
 from adomnia.queries.operations import FLOAT_STEP, call, constant
-from adomnia.queries.ranges import Day, Number
-from adomnia.queries.sql.binder import Binder, Handler, as_day, null, whole
+from adomnia.queries.ranges import Number
+from adomnia.queries.sql.binder import Binder, Handler, null, whole
+from adomnia.queries.sql.dates import is_calendar, is_interval, later, subtract
 
 __all__ = ["NUMBERS", "align", "rounded"]
 
@@ -64,13 +65,18 @@ def _times(number: Expr, factor: Constant) -> Expr:
     return scaled if factor.value > 0 else call("neg", scaled)
 
 
+def _add(binder: Binder, node: exp.Add) -> Expr:
+    for written, other in ((node.expression, node.this), (node.this, node.expression)):
+        if is_interval(written):
+            return later(binder, other, written, 1)
+    return _arithmetic("add")(binder, node)
+
+
 def _subtract(binder: Binder, node: exp.Sub) -> Expr:
-    left, right = binder.value(node.this), binder.value(node.expression)
-    if isinstance(left.range, Day) or isinstance(right.range, Day):
-        days = (as_day(binder, node.this, left), as_day(binder, node.expression, right))
-        if not all(isinstance(day.range, Day) for day in days):
-            raise binder.refuse(node, "only a date can be taken from a date")
-        return call("days", *days)
+    if is_interval(node.expression):
+        return later(binder, node.this, node.expression, -1)
+    if is_calendar(binder.value(node.this), binder.value(node.expression)):
+        return subtract(binder, node)
     return _arithmetic("sub")(binder, node)
 
 
@@ -146,7 +152,7 @@ def _several(op: str) -> Callable[[Binder, exp.Expression], Expr]:
 
 
 NUMBERS: Mapping[type[exp.Expression], Handler] = {
-    exp.Add: _arithmetic("add"),
+    exp.Add: _add,
     exp.Sub: _subtract,
     exp.Mul: _multiply,
     exp.Div: _divide,

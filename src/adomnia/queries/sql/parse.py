@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import sqlglot
@@ -19,7 +20,7 @@ from adomnia.limits import (
     MAX_STATEMENT_WORDS,
 )
 
-__all__ = ["check", "parse", "place", "refuse"]
+__all__ = ["UNITS_BETWEEN", "check", "parse", "place", "refuse"]
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)  # its warnings repeat the statement
 
@@ -32,11 +33,26 @@ _NESTING = re.compile(
 )
 
 
+UNITS_BETWEEN = "ADOMNIA_DATE_DIFF"
+"""DATE_DIFF as DuckDB has it, by a name that the parser takes for no function of its own."""
+
+
+def _trees(sql: str) -> list[exp.Expr | None]:
+    """The statements of a text, in PostgreSQL's words and some of DuckDB's."""
+    dialect = sqlglot.Dialect.get_or_raise("postgres")
+    tokens = dialect.tokenize(sql)
+    for token, following in pairwise(tokens):
+        called = following.token_type == sqlglot.TokenType.L_PAREN
+        if called and token.text.upper() in ("DATE_DIFF", "DATEDIFF"):
+            token.text = UNITS_BETWEEN
+    return dialect.parser().parse(tokens, sql)
+
+
 def parse(sql: str) -> exp.Select:
     """The one SELECT that the text holds."""
     _measure(sql)
     try:
-        trees = [tree for tree in sqlglot.parse(sql, read="postgres") if tree is not None]
+        trees = [tree for tree in _trees(sql) if tree is not None]
     except RecursionError:
         raise QuestionError("the statement is nested too deeply", sql=sql) from None
     except SqlglotError as error:

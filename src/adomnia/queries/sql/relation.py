@@ -11,10 +11,11 @@ from typing import Any
 from sqlglot import exp
 
 from adomnia.errors import QuestionError
+from adomnia.queries.calendar import midnight
 from adomnia.queries.expression import Column, Constant, Expr
 from adomnia.queries.operations import call, constant
 from adomnia.queries.question import Refusal
-from adomnia.queries.ranges import Day, Text, Truth, from_domain
+from adomnia.queries.ranges import Day, Moment, Text, Truth, from_domain
 from adomnia.queries.sql.binder import Binder, Handler, Relation, literal_number, look_up, match
 from adomnia.queries.sql.conditions import CONDITIONS
 from adomnia.queries.sql.never import never_true
@@ -237,14 +238,12 @@ def _index(key: Expr, value: Any) -> Any:
     It must be of the very type that the engine compares, or the engine would convert it and
     match, or fail on, rows that the sensitivity knows nothing of.
     """
-    if value is None:
-        return None
-    if isinstance(key.range, Text):
-        return str(value)
+    if value is None or isinstance(key.range, Text):
+        return None if value is None else str(value)
     if isinstance(key.range, Truth):
         return value if isinstance(value, bool) else None
-    if isinstance(key.range, Day):
-        return _day(value)
+    if isinstance(key.range, Day | Moment):
+        return _day(value) if isinstance(key.range, Day) else _moment(value)
     try:
         index = Fraction(str(value)) / key.range.step
     except (ValueError, ZeroDivisionError):
@@ -254,14 +253,21 @@ def _index(key: Expr, value: Any) -> Any:
 
 def _day(value: Any) -> date | None:
     """A day, or a moment at its beginning, or their ISO text, as a plain date."""
+    moment = _moment(value)
+    return moment.date() if moment is not None and moment.time() == time() else None
+
+
+def _moment(value: Any) -> datetime | None:
+    """A moment in whole seconds and without a zone, or a day, or their ISO text."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value.strip())
         except ValueError:
             return None
-    if isinstance(value, datetime):
-        return value.date() if value.time() == time() else None
-    return value if isinstance(value, date) else None
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return midnight(value)
+    plain = isinstance(value, datetime) and value.tzinfo is None and not value.microsecond
+    return value if plain else None
 
 
 def _plain(value: Any) -> Any:

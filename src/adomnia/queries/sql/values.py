@@ -9,10 +9,12 @@ from sqlglot import exp
 
 from adomnia.limits import MAX_MAPPED_VALUES
 from adomnia.queries.expression import Constant, Expr
-from adomnia.queries.operations import PARTS, call, constant
-from adomnia.queries.ranges import UNITS, Day, Number, Range, Text, Truth, cells, count_cells
-from adomnia.queries.sql.binder import Binder, Handler, as_day, as_truth, truth, whole
+from adomnia.queries.operations import call, constant
+from adomnia.queries.ranges import Number, Range, Text, Truth, cells, count_cells
+from adomnia.queries.sql.binder import Binder, Handler, as_truth, truth, unsupported, whole
+from adomnia.queries.sql.dates import extract, to_day, to_moment, truncated, units_between
 from adomnia.queries.sql.numbers import rounded
+from adomnia.queries.sql.parse import UNITS_BETWEEN
 
 __all__ = ["VALUES", "mapped"]
 
@@ -67,29 +69,27 @@ def _covers(table: Mapping[Any, Any], spread: Range) -> bool:
     return count is not None and count <= len(table) and set(cells(spread)) <= set(table)
 
 
-def _extract(binder: Binder, node: exp.Extract) -> Expr:
-    part, bound = node.this.name.lower(), binder.value(node.expression)
-    part = {"dayofweek": "dow", "dayofyear": "doy"}.get(part, part)
-    if not isinstance(bound.range, Day):
-        raise binder.refuse(node.expression, "EXTRACT takes a date")
-    if part not in PARTS:
-        raise binder.refuse(node, f"{part!r} cannot be extracted", "one of " + ", ".join(PARTS))
-    return call("extract", bound, params=(part,))
-
-
 def _part(part: str) -> Callable[[Binder, exp.Expression], Expr]:
-    return lambda binder, node: _extract(
+    return lambda binder, node: extract(
         binder, exp.Extract(this=exp.Var(this=part), expression=node.this)
     )
 
 
-def _trunc(binder: Binder, node: exp.Expression) -> Expr:
-    unit, bound = node.args["unit"].name.lower(), binder.value(node.this)
-    if not isinstance(bound.range, Day):
-        raise binder.refuse(node, "DATE_TRUNC takes a date")
-    if unit not in UNITS:
-        raise binder.refuse(node, f"a date cannot be cut to {unit!r}", "one of " + ", ".join(UNITS))
-    return call("trunc", bound, params=(unit,))
+def _named(binder: Binder, node: exp.Anonymous) -> Expr:
+    """A function that the parser does not know by name."""
+    handler = _FUNCTIONS.get(node.name.upper())
+    if handler is None:
+        raise unsupported(binder, node)
+    return handler(binder, node)
+
+
+def _epoch(binder: Binder, node: exp.Anonymous) -> Expr:
+    if len(node.expressions) != 1:
+        raise binder.refuse(node, "EPOCH takes one expression")
+    return extract(binder, exp.Extract(this=exp.Var(this="epoch"), expression=node.expressions[0]))
+
+
+_FUNCTIONS: Mapping[str, Handler] = {UNITS_BETWEEN: units_between, "EPOCH": _epoch}
 
 
 def _cast(binder: Binder, node: exp.Cast) -> Expr:
@@ -102,11 +102,15 @@ def _cast(binder: Binder, node: exp.Cast) -> Expr:
         return call("scale", number, params=(10,)) if whole else number
     if target in exp.DataType.TEXT_TYPES:
         return _to_text(binder, node, kind)
-    if target in _DATES:
-        return as_day(binder, node.this, kind)
+    if target == exp.DataType.Type.DATE:
+        return to_day(binder, node.this)
+    if target in _TIMESTAMPS:
+        return to_moment(binder, node.this)
     if target == exp.DataType.Type.BOOLEAN:
         return truth(binder, node, as_truth(kind))
-    raise binder.refuse(node, "this cast is not supported", "to a number, text, date or boolean")
+    raise binder.refuse(
+        node, "this cast is not supported", "to a number, text, date, timestamp or boolean"
+    )
 
 
 def _to_text(binder: Binder, node: exp.Expression, bound: Expr) -> Expr:
@@ -124,7 +128,7 @@ def _to_text(binder: Binder, node: exp.Expression, bound: Expr) -> Expr:
 
 
 _DECIMALS = {exp.DataType.Type.DECIMAL, exp.DataType.Type.BIGDECIMAL}
-_DATES = {exp.DataType.Type.DATE, exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPTZ}
+_TIMESTAMPS = {exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPTZ}
 
 
 VALUES: Mapping[type[exp.Expression], Handler] = {
@@ -135,13 +139,17 @@ VALUES: Mapping[type[exp.Expression], Handler] = {
     exp.Substring: _text(_substring, "start", "length"),
     exp.Left: _text(lambda text, count: text[:count], "expression"),
     exp.Right: _text(_right, "expression"),
-    exp.Extract: _extract,
+    exp.Extract: extract,
+    exp.Anonymous: _named,
+    exp.Date: lambda binder, node: to_day(binder, node.this),
     exp.Year: _part("year"),
     exp.Quarter: _part("quarter"),
     exp.Month: _part("month"),
     exp.Day: _part("day"),
-    exp.DateTrunc: _trunc,
-    exp.TimestampTrunc: _trunc,
+    exp.Hour: _part("hour"),
+    exp.Minute: _part("minute"),
+    exp.DateTrunc: truncated,
+    exp.TimestampTrunc: truncated,
     exp.Cast: _cast,
 }
 """What this module binds."""

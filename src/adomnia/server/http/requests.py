@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
@@ -87,6 +87,13 @@ class AskRequest(Struct, forbid_unknown_fields=True, kw_only=True):
             description="how often the margins shall hold: a number from 0.5 to 0.999999",
         ),
     ] = 0.95
+    error: Annotated[
+        Literal["rank", "value", "interval"],
+        Meta(
+            description="what shall be small of a quantile: the error of its rank, or of its "
+            "value; or an interval of values around it"
+        ),
+    ] = "rank"
 
     def __post_init__(self) -> None:
         if self.epsilon is not UNSET and self.rho is not UNSET:

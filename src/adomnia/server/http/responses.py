@@ -20,6 +20,7 @@ __all__ = [
     "HealthResponse",
     "LedgerEntry",
     "LedgerResponse",
+    "LeftOutResponse",
     "ReceiptResponse",
     "ReleaseEntry",
     "ReleasesResponse",
@@ -36,6 +37,13 @@ MarginUnits = Annotated[
     Meta(
         description="In what the margins of each column are: as its values, or in rows, by which "
         "the rank of a quantile or the count of a mode may be off."
+    ),
+]
+Intervals = Annotated[
+    dict[str, list[Annotated[list[float], Meta(min_length=2, max_length=2)] | None]],
+    Meta(
+        description="Of quantiles asked with error=interval: for each row between which values "
+        "the exact one lies."
     ),
 ]
 AllowedAmounts = Annotated[
@@ -59,6 +67,18 @@ class ErrorResponse(Struct):
     error: ErrorBody
 
 
+class LeftOutResponse(Struct):
+    """What cleaning or a bound leaves out: about how many, up to a margin; null is not known."""
+
+    what: str
+    says: str
+    column: str | None
+    count: int | None
+    margin: int | None
+    bound: int | None
+    people: int | None
+
+
 class AnswerResponse(Struct):
     """A private answer with its margins of error, what it cost and what is left."""
 
@@ -66,11 +86,15 @@ class AnswerResponse(Struct):
     rows: list[list[Any]]
     margins: dict[str, list[float | None]]
     margin_units: MarginUnits
+    intervals: Intervals
     confidence: float
     spent: Amounts
     remaining: Amounts
     receipt: str
     notes: list[str]
+    edition: int | None
+    left_out: list[LeftOutResponse]
+    whole: dict[str, list[list[float] | None]]
 
 
 class SensitivityBound(Struct):
@@ -81,6 +105,34 @@ class SensitivityBound(Struct):
     norm: str
     exact: bool
     argument: str
+
+
+class EstimatedMarginBody(Struct):
+    """About how far a column will be off, on about so many rows as are known of."""
+
+    margin: Annotated[float, Meta(description="in a group of middling size")]
+    most: Annotated[float, Meta(description="in the group where it is most")]
+    unit: Annotated[
+        Literal["value", "share"],
+        Meta(description="as the column itself; of a quantile, a share of the rows"),
+    ]
+    by_group: list[float] | UnsetType = UNSET
+
+
+class EstimateBasis(Struct):
+    """About how many rows there are, by what that is known, and what else is assumed."""
+
+    source: Literal["declared rows", "receipt"]
+    rows: Annotated[list[int], Meta(description="in each group, or of one where all are alike")]
+    assumes: list[str]
+    receipt: ReceiptName | UnsetType = UNSET
+    groups: Annotated[list[list[Any]], Meta(description="the keys of each")] | UnsetType = UNSET
+
+
+EstimatedMargins = Annotated[
+    dict[str, EstimatedMarginBody],
+    Meta(description="For margins that depend on the number of rows; the answer's own decide."),
+]
 
 
 class ForecastResponse(Struct):
@@ -96,6 +148,9 @@ class ForecastResponse(Struct):
     delta: str | UnsetType = UNSET
     sensitivity: SensitivityBound | UnsetType | None = UNSET
     measurements: list[SensitivityBound] | UnsetType = UNSET
+    left_out: list[LeftOutResponse] | UnsetType = UNSET
+    estimated_margins: EstimatedMargins | UnsetType = UNSET
+    estimated_from: EstimateBasis | UnsetType = UNSET
 
 
 class BudgetState(Struct):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
 from starlette.responses import Response
 
 from adomnia.present.promise import promise_text
-from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open
+from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open, Timestamps, step_text
 from adomnia.schema.table import Attribute, PublicTable, Table
 from adomnia.server.http.error_responses import as_json
 from adomnia.server.http.request_context import RequestContext
@@ -54,7 +54,8 @@ def _attribute(attribute: Attribute) -> AttributeDescription:
     return AttributeDescription(attribute.name, kind, attribute.nullable, domain)
 
 
-_NAMES = {bool: "boolean", int: "bigint", float: "double precision", date: "date"}
+_NAMES = {bool: "boolean", int: "bigint", float: "double precision", date: "date",
+          datetime: "timestamp"}  # fmt: skip
 
 
 def _domain(domain: Domain) -> tuple[str, dict[str, Any] | None]:
@@ -69,6 +70,9 @@ def _domain(domain: Domain) -> tuple[str, dict[str, Any] | None]:
         return kind, {name: _number(value) for name, value in ends.items()}
     if isinstance(domain, Dates):
         return "date", {"low": domain.low.isoformat(), "high": domain.high.isoformat()}
+    if isinstance(domain, Timestamps):
+        moments = {"low": domain.low.isoformat(), "high": domain.high.isoformat()}
+        return "timestamp", moments | {"step": step_text(domain.step), "zone": domain.zone}
     assert isinstance(domain, Open)
     return "text", None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -12,7 +12,7 @@ from typing import Any
 from adomnia.curator.database import PrivateDatabase
 from adomnia.errors import AdomniaError
 from adomnia.policy.policy import Policy
-from adomnia.schema.domain import Categories, Dates, Domain, Grid, Value
+from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps, Value, step_text
 from adomnia.schema.table import Attribute, PublicTable
 from adomnia.server.accounts import Person
 from adomnia.server.postgres.privacy_settings import PRODUCT
@@ -65,6 +65,8 @@ def type_of_domain(domain: Domain) -> str:
             return "int8" if domain.step == 1 else "numeric"
         case Dates():
             return "date"
+        case Timestamps():
+            return "timestamp"
         case Categories():
             return _type_of_value(domain.members[0])
         case _:
@@ -81,6 +83,9 @@ def in_words(attribute: Attribute) -> str:
             words = f"numbers from {low} to {high} in steps of {step}"
         case Dates() as dates:
             words = f"days from {dates.low} to {dates.high}"
+        case Timestamps() as moments:
+            steps = f"in steps of {step_text(moments.step)}, by the clocks of {moments.zone}"
+            words = f"moments from {moments.low} to {moments.high} {steps}"
         case Categories() as categories:
             words = _listed(categories)
         case _:
@@ -138,7 +143,8 @@ def _type_of_values(values: Iterable[Any]) -> str:
 
 
 def _type_of_value(value: object) -> str:
-    kinds = ((bool, "bool"), (int, "int8"), (float, "float8"), (Decimal, "numeric"), (date, "date"))
+    kinds = ((bool, "bool"), (int, "int8"), (float, "float8"), (Decimal, "numeric"),
+             (datetime, "timestamp"), (date, "date"))  # fmt: skip
     return next((name for kind, name in kinds if isinstance(value, kind)), "text")
 
 

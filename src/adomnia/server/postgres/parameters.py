@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from adomnia.limits import MAX_PARAMETERS
 from adomnia.queries.sql.parse import parse
-from adomnia.schema.domain import Categories, Dates, Domain, Grid
+from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps
 from adomnia.schema.table import Attribute
 from adomnia.wire.errors import WireError, of_parameter
 from adomnia.wire.statements.lexer import ClientStatement
@@ -154,6 +154,8 @@ def _of_domain(domain: Domain) -> int:
         return types.INT8 if domain.step.denominator == 1 else types.NUMERIC
     if isinstance(domain, Dates):
         return types.DATE
+    if isinstance(domain, Timestamps):
+        return types.TIMESTAMP
     if not isinstance(domain, Categories):
         return types.TEXT
     kind = type(domain.values[0])
@@ -166,6 +168,7 @@ _EXAMPLES: Mapping[int, Any] = {
     **dict.fromkeys((*INTEGERS, types.NUMERIC, types.FLOAT4, types.FLOAT8), 1),
     types.BOOL: True,
     types.DATE: date(2000, 1, 1),
+    types.TIMESTAMP: datetime(2000, 1, 1),
 }
 """A value of each type, to see what columns a question has before its parameters are known."""
 
@@ -175,7 +178,7 @@ def _example(domain: Domain) -> Any:
         return domain.values[0]
     if isinstance(domain, Grid):
         return Decimal(domain.high.numerator) / domain.high.denominator
-    return domain.low if isinstance(domain, Dates) else "x"
+    return domain.low if isinstance(domain, Dates | Timestamps) else "x"
 
 
 def _put(place: exp.Expression, value: Any) -> None:

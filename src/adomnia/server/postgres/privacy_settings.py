@@ -6,13 +6,13 @@ from math import inf
 from types import MappingProxyType
 from typing import Any
 
-from adomnia.curator.access import confidence_of
+from adomnia.curator.access import confidence_of, error_of
 from adomnia.privacy.loss import exact
 from adomnia.server.postgres.connection_context import wire_errors
 from adomnia.wire.errors import WireError
 from adomnia.wire.statements.settings import SettingCheck, SettingRules, Settings, on_or_off
 
-__all__ = ["PRODUCT", "RULES", "asked", "pays", "shows_margins"]
+__all__ = ["PRODUCT", "RULES", "asked", "pays", "shows_margins", "wants_intervals"]
 
 PRODUCT = "adomnia"
 
@@ -29,11 +29,17 @@ def shows_margins(settings: Settings) -> bool:
     return settings.values["adomnia.margins"] == "on"
 
 
+def wants_intervals(settings: Settings) -> bool:
+    """Whether quantiles are asked with an interval of values."""
+    return settings.values["adomnia.error"] == "interval"
+
+
 def asked(settings: Settings) -> dict[str, Any]:
     """What a question is asked with, as the curator takes it."""
     losses = {name: settings.values[f"adomnia.{name}"] for name in _LOSSES}
     paid = {name: value for name, value in losses.items() if value}
-    return {"confidence": float(settings.values["adomnia.confidence"]), **paid}
+    error = settings.values["adomnia.error"]
+    return {"confidence": float(settings.values["adomnia.confidence"]), "error": error, **paid}
 
 
 def _amount(name: str, below: float = inf) -> SettingCheck:
@@ -54,6 +60,11 @@ def _confidence(value: str) -> str:
         return str(confidence_of(float(value) if value.replace(".", "", 1).isdecimal() else 0.0))
 
 
+def _error(value: str) -> str:
+    with wire_errors():
+        return error_of(value.lower())  # type: ignore[arg-type]
+
+
 RULES = SettingRules(
     PRODUCT,
     MappingProxyType(
@@ -62,6 +73,7 @@ RULES = SettingRules(
             "adomnia.rho": "",
             "adomnia.delta": "",
             "adomnia.confidence": "0.95",
+            "adomnia.error": "rank",
             "adomnia.margins": "off",
             "server_version": f"15.0 ({PRODUCT})",
         }
@@ -72,6 +84,7 @@ RULES = SettingRules(
             "adomnia.rho": _amount("rho"),
             "adomnia.delta": _amount("delta", 1),
             "adomnia.confidence": _confidence,
+            "adomnia.error": _error,
             "adomnia.margins": on_or_off,
         }
     ),

@@ -18,7 +18,7 @@ from adomnia.formatting import amounts, confidence, margin_size
 from adomnia.queries.sql.parse import parse
 from adomnia.server.postgres.connection_context import ConnectionContext, wire_errors
 from adomnia.server.postgres.parameters import Template, parameter_count, template
-from adomnia.server.postgres.privacy_settings import asked, pays, shows_margins
+from adomnia.server.postgres.privacy_settings import asked, pays, shows_margins, wants_intervals
 from adomnia.wire.errors import WireError, placed
 from adomnia.wire.statements.lexer import ClientStatement, split
 from adomnia.wire.statements.results import Command, Notice, Outcome
@@ -38,6 +38,7 @@ OIDS = {
     "text": types.TEXT,
     "boolean": types.BOOL,
     "date": types.DATE,
+    "timestamp": types.TIMESTAMP,
 }
 
 
@@ -49,15 +50,22 @@ class PreparedQuestion:
     columns: tuple[ResultColumn, ...]
     noisy: tuple[str, ...]
     template: Template | None
+    bounded: tuple[str, ...] = ()
+    """The columns that have an interval, where one is asked for."""
 
     def text(self, values: Sequence[Any]) -> str:
         """The statement with its values."""
         return self.sql if self.template is None else self.template.filled(values)
 
-    def shown(self, margins: bool) -> tuple[ResultColumn, ...]:
-        """The columns as a client sees them, with the margins beside them on request."""
-        extra = (ResultColumn(f"{name}_margin", types.FLOAT8) for name in self.noisy)
-        return (*self.columns, *extra) if margins else self.columns
+    def shown(self, margins: bool, intervals: bool = False) -> tuple[ResultColumn, ...]:
+        """The columns as a client sees them, with the margins beside them on request, and behind
+        these the ends of intervals that were asked for."""
+        if not margins:
+            return self.columns
+        extra = [f"{name}_margin" for name in self.noisy]
+        if intervals:
+            extra += [f"{name}_{end}" for name in self.bounded for end in ("low", "high")]
+        return (*self.columns, *(ResultColumn(name, types.FLOAT8) for name in extra))
 
 
 async def query_command(
@@ -99,7 +107,9 @@ def _private(
     oids = question.template.parameters if question.template else tuple(declared)
     return Command(
         lambda values: _ask(context, question, values),
-        lambda: question.shown(shows_margins(context.state.settings)),
+        lambda: question.shown(
+            shows_margins(context.state.settings), wants_intervals(context.state.settings)
+        ),
         oids,
     )
 
@@ -136,7 +146,8 @@ def look(
         described = context.session.describe(text)
     columns = [ResultColumn(each.name, OIDS[each.type]) for each in described]
     noisy = tuple(each.name for each in described if each.is_noisy)
-    return PreparedQuestion(statement.sql, tuple(columns), noisy, pattern)
+    bounded = tuple(each.name for each in described if each.has_interval)
+    return PreparedQuestion(statement.sql, tuple(columns), noisy, pattern, bounded)
 
 
 # Asking
@@ -162,7 +173,9 @@ async def _ask(
     if any(answer.spent.values()):
         context.state.stays_done(PAID)
     rows = _with_margins(answer, question.noisy)
-    return Outcome("SELECT {}", question.shown(margins=True), rows, notices_of(answer))
+    rows = _with_intervals(answer, question.bounded, rows)
+    columns = question.shown(margins=True, intervals=True)
+    return Outcome("SELECT {}", columns, rows, notices_of(answer))
 
 
 async def _payable(context: ConnectionContext, text: str) -> None:
@@ -178,6 +191,16 @@ def _with_margins(answer: Answer, noisy: Sequence[str]) -> list[tuple[Any, ...]]
     columns = [answer.margins.get(name) or [None] * len(answer.rows) for name in noisy]
     return [
         (*row, *(column[number] for column in columns)) for number, row in enumerate(answer.rows)
+    ]
+
+
+def _with_intervals(
+    answer: Answer, bounded: Sequence[str], rows: Sequence[tuple[Any, ...]]
+) -> list[tuple[Any, ...]]:
+    columns = [answer.intervals.get(name) or [None] * len(answer.rows) for name in bounded]
+    return [
+        (*row, *(end for column in columns for end in column[number] or (None, None)))
+        for number, row in enumerate(rows)
     ]
 
 

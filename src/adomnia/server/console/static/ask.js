@@ -151,7 +151,8 @@ function shown(found) {
   const end = found.fits ? ` and leaves ${found.left}.` : ": more than what is left, so it would be refused.";
   const sum = note(cost + end);
   sum.classList.toggle("over", !found.fits);
-  tell([list, sum]);
+  const beside = found.left_out.map((said) => note(`${said[0].toUpperCase()}${said.slice(1)}.`));
+  tell([list, sum, ...beside]);
 }
 
 function note(text) {

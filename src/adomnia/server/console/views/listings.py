@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from adomnia.curator.database import PrivateDatabase
 from adomnia.formatting import amount, one_line
-from adomnia.schema.domain import Categories, Dates, Domain, Grid
+from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps, step_text
 from adomnia.schema.table import PublicTable, Table
 
 __all__ = ["ColumnListing", "TableListing", "examples", "listings"]
@@ -100,4 +100,7 @@ def _domain(domain: Domain) -> tuple[str, str]:
         return "number", f"{_bound(domain.low)} to {_bound(domain.high)}{steps}"
     if isinstance(domain, Dates):
         return "date", f"{domain.low} to {domain.high}"
+    if isinstance(domain, Timestamps):
+        steps = f"in steps of {step_text(domain.step)}, {domain.zone}"
+        return "timestamp", f"{domain.low} to {domain.high} {steps}"
     return "text", "values are not public"

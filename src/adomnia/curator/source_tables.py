@@ -1,0 +1,50 @@
+"""What a source holds before there is a policy: its tables, and whether its files are of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from adomnia.errors import PolicyError
+
+__all__ = ["check_columns_alike", "tables_of"]
+
+MOST_GROUPS, MOST_COLUMNS = 6, 12
+
+
+def tables_of(place: str) -> Mapping[str, int] | None:
+    """The tables at a path or an address with the number of their columns.
+
+    None where the source is one table by itself. Raises a PolicyError where it cannot be looked at.
+    """
+    scheme, address, _ = place.partition("://")
+    if scheme in ("postgresql", "postgres") and address:
+        from adomnia.engines.postgres import tables  # noqa: PLC0415 (where it is named)
+
+        return tables.tables(place)
+    if address:
+        raise PolicyError("an address does not say which table", "name it with --table")
+    from adomnia.engines.duckdb import source_tables  # noqa: PLC0415 (slow to import)
+
+    return source_tables.tables(place)
+
+
+def check_columns_alike(place: str) -> None:
+    """Refuse files of different columns: side by side they are no table that anybody meant."""
+    if "://" in place:
+        return
+    from adomnia.engines.duckdb import source_tables  # noqa: PLC0415 (slow to import)
+
+    groups = source_tables.column_groups(place)
+    if len(groups) == 1:
+        return
+    told = []
+    for names, files in groups[:MOST_GROUPS]:
+        others = f" and {len(files) - 1} more" if len(files) > 1 else ""
+        more = ", …" if len(names) > MOST_COLUMNS else ""
+        told.append(f"{files[0].name}{others}: {', '.join(names[:MOST_COLUMNS])}{more}")
+    rest = len(groups) - MOST_GROUPS
+    told += [f"and {rest} more groups"] if rest > 0 else []
+    raise PolicyError(
+        "the files do not have the same columns",
+        "name those of one table, by a pattern or a folder of their own:\n  " + "\n  ".join(told),
+    )

@@ -1,0 +1,61 @@
+"""What a source on disk holds before anything is declared: its tables, and the columns of files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from adomnia.engines.duckdb.reader import connected
+from adomnia.engines.duckdb.source_rows import READERS
+from adomnia.engines.engine import quietly
+from adomnia.engines.source_files import Source, find, unreadable
+from adomnia.engines.sql.dialect import literal
+
+__all__ = ["column_groups", "tables"]
+
+_TABLES = """
+SELECT table_name, COUNT(*) FROM duckdb_columns()
+WHERE database_name = 'source' AND schema_name = 'main' AND NOT internal
+GROUP BY table_name ORDER BY table_name
+"""
+
+_TABLED = {"database"}
+"""Kinds of files that hold several tables."""
+
+
+def tables(path: str) -> Mapping[str, int] | None:
+    """The tables of a file with the number of their columns; None where a file is one table."""
+    source = find(path)
+    if source.kind not in _TABLED:
+        return None
+    return quietly(lambda: _tables(source), partial(unreadable, path))
+
+
+def _tables(source: Source) -> dict[str, int]:
+    with TemporaryDirectory(prefix="adomnia-") as room:
+        connection = connected(None, Path(room))
+        with connection:
+            connection.execute(f"ATTACH {literal(source.path)} AS source (READ_ONLY)")
+            found = connection.execute(_TABLES).fetchall()
+    return {str(name): int(columns) for name, columns in found}
+
+
+def column_groups(path: str) -> list[tuple[tuple[str, ...], list[Path]]]:
+    """The files of a source by the columns they have, in any order; the largest group first."""
+    source = find(path)
+    if source.kind in _TABLED or len(source.files) == 1:
+        return [((), list(source.files))]
+    return quietly(lambda: _grouped(source), partial(unreadable, path))
+
+
+def _grouped(source: Source) -> list[tuple[tuple[str, ...], list[Path]]]:
+    module = import_module(f"{__package__}.{READERS[source.kind]}")  # slow to import
+    groups: dict[frozenset[str], tuple[tuple[str, ...], list[Path]]] = {}
+    for file in source.files:
+        names = tuple(module.columns(file))
+        key = frozenset(name.lower() for name in names)
+        groups.setdefault(key, (names, []))[1].append(file)
+    return sorted(groups.values(), key=lambda group: -len(group[1]))

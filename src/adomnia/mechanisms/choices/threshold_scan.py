@@ -1,0 +1,116 @@
+"""The threshold scan: a bound that only a few units are above, found privately
+(`threshold_scan.md`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.errors import QuestionError
+from adomnia.mechanisms.noise import laplace
+from adomnia.mechanisms.randomness import SYSTEM, Bits
+from adomnia.mechanisms.unseal import unseal
+from adomnia.schema.sealed import Sealed
+
+__all__ = ["ScanPlan", "geometric_grid", "scan", "scan_sealed"]
+
+RATIO = Fraction(21, 20)
+FIRST = Fraction(4, 5)
+"""The part of epsilon for the noise that is drawn once; the rest is for that of each bound."""
+FEW = 3
+"""Times 1/epsilon, about so many units are above the bound that is found."""
+LARGEST = 10**15
+
+
+@dataclass(frozen=True)
+class ScanPlan:
+    """What is paid for one unit that comes, goes or is replaced, and the bounds that are tried."""
+
+    epsilon: Fraction
+    grid: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not Fraction(1, LARGEST) <= self.epsilon <= LARGEST:
+            raise QuestionError("epsilon is out of all proportion for a scan", "for example 0.1")
+        if not self.grid or any(a >= b for a, b in zip(self.grid, self.grid[1:], strict=False)):
+            raise QuestionError("a scan needs bounds, each above the one before")
+
+    @property
+    def once(self) -> Fraction:
+        """The rate of the noise that is drawn once."""
+        return FIRST * self.epsilon
+
+    @property
+    def each(self) -> Fraction:
+        """The rate of the noise at each bound."""
+        return self.epsilon - self.once
+
+    @property
+    def threshold(self) -> int:
+        """With no noise the scan stops where so many units, or fewer, are above the bound."""
+        return math.ceil(FEW / self.epsilon)
+
+    def most_above(self, bound: int, doubt: float) -> int | None:
+        """So many units at most are above the bound that was found, but for this doubt.
+
+        None where it is the last one: there the scan stops whatever is above it.
+        """
+        if not 0 < doubt < 1:
+            raise ValueError("a doubt lies between 0 and 1")
+        if bound >= self.grid[-1]:
+            return None
+        tries = Fraction(math.log(len(self.grid) / doubt) + 1e-9)
+        return self.threshold + math.ceil(tries / self.each)
+
+
+def geometric_grid(first: int, last: int) -> tuple[int, ...]:
+    """Whole numbers from one to another, each a twentieth above the one before, and 1 at least.
+
+    >>> geometric_grid(18, 25)
+    (18, 19, 20, 21, 22, 23, 24, 25)
+    >>> geometric_grid(100, 120)
+    (100, 105, 110, 115, 120)
+    """
+    found = [first]
+    while found[-1] < last:
+        found.append(min(last, max(found[-1] + 1, math.floor(found[-1] * RATIO))))
+    return tuple(found)
+
+
+def scan(above: Sequence[int], plan: ScanPlan, bits: Bits = SYSTEM) -> int:
+    """The place of the bound at which the scan stops, for how many units are above each."""
+    bar = plan.threshold - _geometric(plan.once, bits)
+    for place, count in enumerate(above[:-1]):
+        if int(count) <= bar + _geometric(plan.each, bits):
+            return place
+    return len(above) - 1
+
+
+def scan_sealed(
+    sealed: Sealed[NDArray[Any]], plan: ScanPlan, scale: Fraction | None = None, bits: Bits = SYSTEM
+) -> tuple[int, int]:
+    """The bound that is found, and the total that goes with it, with Laplace noise.
+
+    The sealed array has for each bound how many units are above it, and behind that the total of
+    all units where it is taken. The noise has this scale for each step of the bound above the
+    first one, by which a unit is bounded in the total (`threshold_scan.md`, claim 3).
+    """
+    exact = unseal(sealed).reshape(len(plan.grid), -1)
+    place = scan(exact[:, 0].tolist(), plan, bits)
+    bound = plan.grid[place]
+    if scale is None:
+        return bound, 0
+    noise = laplace.sample(scale * (bound - plan.grid[0]), 1, bits)
+    return bound, int(exact[place, 1]) + int(np.asarray(noise)[0])
+
+
+def _geometric(rate: Fraction, bits: Bits) -> int:
+    """A draw of 0, 1, 2, … with odds in proportion to exp(-rate k): Laplace noise, folded."""
+    drawn = int(laplace.sample(1 / rate, 1, bits)[0])
+    return ~drawn if drawn < 0 else drawn

@@ -1,0 +1,83 @@
+"""What bounds leave out, at the command line: of half a million rows a fifth is not counted."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+ROWS, TRUTH = 1_000_494, 500_247
+POLICY = """[data]
+source = "visits.parquet"
+table = "visits"
+
+[privacy]
+epsilon = 10
+unit = "person"
+max_rows = 5
+confirmed = true
+
+[attributes.sex]
+values = ["F", "M"]
+
+[attributes.cost]
+low = 0
+high = 2
+"""
+ASKED = "SELECT COUNT(*) AS n, SUM(cost) AS t FROM visits WHERE sex = 'F'"
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory):
+    """People with a geometric number of visits; every other visit is a woman's."""
+    folder = tmp_path_factory.mktemp("visits")
+    sizes = np.random.default_rng(1).geometric(0.3, ROWS)
+    person = np.repeat(np.arange(ROWS), sizes)[:ROWS]
+    rows = np.arange(ROWS)
+    columns = {"person": person, "sex": np.array(["F", "M"])[rows % 2], "cost": rows % 3}
+    parquet.write_table(pa.table(columns), folder / "visits.parquet")
+    (folder / "adomnia.toml").write_text(POLICY)
+    return folder
+
+
+def test_an_answer_says_honestly_what_max_rows_leaves_out(visits, run, monkeypatch):
+    monkeypatch.chdir(visits)
+    before = run("ask", ASKED, "--epsilon", "1", "--format", "json").json
+    count, off = before["rows"][0][0], before["margins"]["n"][0]
+    assert TRUTH - count > 100 * off  # the noise alone does not tell it
+    assert "rows beyond max_rows are not counted; how many is not known" in " ".join(
+        before["notes"]
+    )
+    assert before["whole"] == {}
+
+    loaded = run("load", "--quality", "0.02")
+    assert loaded.code == 0
+    (said,) = [line for line in loaded.out.splitlines() if "max_rows" in line]
+    pattern = r"about (1\d\d,\d{3}) rows of the whole table \(± [\d,]+\) are left out by max_rows, "
+    pattern += r"beside those of at most [\d,]+ people with more than \d+ rows each"
+    assert re.fullmatch(pattern, said)
+
+    found = run("ask", ASKED, "--epsilon", "1", "--format", "json").json
+    assert found["edition"] == 2
+    (low, high), (least, most) = found["whole"]["n"][0], found["whole"]["t"][0]
+    assert low <= TRUTH <= high
+    assert least <= (np.arange(0, ROWS, 2) % 3).sum() <= most
+    rows = found["left_out"][0]
+    assert (rows["what"], rows["column"]) == ("rows", None)
+    assert rows["says"] in found["notes"]
+    assert rows["bound"] > 5
+    assert run("budget", "--format", "json").json["data"]["spent"] == "101/50"
+
+    plain = run("ask", ASKED, "--epsilon", "0.1").out
+    assert "rows of the whole table" in plain
+    assert "left out by max_rows" in run("plan", ASKED, "--epsilon", "1").out
+
+
+def test_counts_cost_what_they_say_or_are_refused(visits, run, monkeypatch):
+    monkeypatch.chdir(visits)
+    refused = run("load", "--quality", "1000", "--format", "json")
+    assert refused.code == 3
+    assert run("load", "--quality", "none").code == 2

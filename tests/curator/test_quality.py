@@ -1,0 +1,168 @@
+"""What is left out: counted privately, once for each edition, and told beside every answer."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from adomnia.errors import BudgetError, NotAllowedError, PolicyError
+from adomnia.review.database import open_database
+from adomnia.testing import World, listed, number
+
+UNIT = 'epsilon = {epsilon}\nunit = "who"\nmax_rows = 5'
+
+
+def world(epsilon=10_000, privacy=UNIT, units=400, more=""):
+    """Sizes of 1 to 40 rows; a quarter of x is above its bound, a third of s is not listed."""
+    sizes = np.arange(units) % 40 + 1
+    who = np.repeat(np.arange(units), sizes)
+    rows = np.arange(len(who))
+    columns = {"who": who, "x": rows % 4, "s": np.array(list("abz"))[rows % 3]}
+    attributes = {"x": number(0, 2), "s": listed("a", "b")}
+    return World(columns, attributes, privacy.format(epsilon=epsilon), more)
+
+
+SIZES = np.arange(400) % 40 + 1
+
+
+def test_counts_are_right_but_for_their_noise():
+    with world().open() as database:
+        rows, x, s = database.measure_quality(2000)
+        kept = np.minimum(SIZES, 5).sum()
+        assert (rows.what, rows.column, rows.bound) == ("rows", None, 40)
+        assert abs(rows.count - (SIZES.sum() - kept)) <= rows.margin < 5
+        assert 1 <= rows.people < 5
+        for part, share in ((x, 1 / 4), (s, 1 / 3)):
+            assert part.count == pytest.approx(share * kept, abs=0.05 * kept)
+        assert (x.column, s.column) == ("x", "s")
+        assert rows.says == (
+            f"about {rows.count:,} rows of the whole table (± {rows.margin}) are left out by "
+            f"max_rows, beside those of at most {rows.people} people with more than 40 rows each"
+        )
+        assert "values of x" in x.says
+        assert x.says.endswith("are outside of its bounds, or could not be read")
+        assert s.says.endswith("are not listed, or could not be read")
+
+
+def test_it_is_paid_once_for_each_edition():
+    with world(epsilon=10).open() as database:
+        first = database.measure_quality(1)
+        assert database.measure_quality("1/2") == first
+        assert database.budget()["data"]["spent"] == "1"
+        assert database.account().total.epsilon == 1
+        database.load()
+        assert (
+            database.session().ask("SELECT COUNT(*) AS n FROM people", 1).left_out[0].count is None
+        )
+        database.load(quality="1/4")
+        assert database.session().ask("SELECT COUNT(*) AS n FROM people", 1).left_out[0].bound >= 5
+        assert database.budget()["data"]["spent"] == "13/4"
+        assert database.verify().ok
+
+
+def test_the_policy_may_say_what_it_costs(tmp_path):
+    with world(epsilon=10, more='[quality]\nepsilon = "1/50"\n').open(tmp_path) as database:
+        assert database.policy.quality == Fraction(1, 50)
+        assert database.budget()["data"]["spent"] == "0"
+        database.load()
+        assert database.budget()["data"]["spent"] == "1/50"
+    with world(epsilon="'1/100'", more="[quality]\nepsilon = 1\n").open() as database:
+        with pytest.raises(BudgetError):
+            database.load()
+        assert database.edition.number == 2
+
+
+def test_an_answer_tells_only_what_concerns_it():
+    with world().open() as database:
+        session = database.session()
+        unpaid = session.ask("SELECT SUM(x) AS t, COUNT(*) AS n FROM people", epsilon=1)
+        assert [(part.what, part.column, part.count) for part in unpaid.left_out] == [
+            ("rows", None, None), ("values", "x", None),
+        ]  # fmt: skip
+        assert unpaid.whole == {}
+        assert any("how many is not known" in note for note in unpaid.notes)
+        database.measure_quality(100)
+        told = {
+            "SELECT COUNT(*) AS n FROM people": [None],
+            "SELECT COUNT(*) AS n FROM people WHERE x > 1": [None, "x"],
+            "SELECT s, COUNT(*) AS n FROM people GROUP BY s": [None, "s"],
+            "SELECT AVG(x) AS m FROM people WHERE s = 'a'": [None, "x", "s"],
+        }
+        for sql, columns in told.items():
+            answer, plan = session.ask(sql, epsilon=100), session.plan(sql, epsilon=1)
+            assert [part.column for part in answer.left_out] == columns
+            assert [part.column for part in plan.left_out] == columns
+            assert {part.says for part in answer.left_out} <= {*answer.notes}
+            assert all(part.says in str(plan) for part in plan.left_out)
+            assert (
+                answer.to_json()["left_out"][0]["bound"] == plan.to_json()["left_out"][0]["bound"]
+            )
+            assert answer.to_pandas().attrs["left_out"] == answer.to_json()["left_out"]
+
+
+def test_the_whole_interval_holds_the_raw_truth():
+    with world().open() as database:
+        database.measure_quality(1000)
+        session, rows = database.session(), np.arange(SIZES.sum())
+        count = session.ask("SELECT COUNT(*) AS n FROM people", epsilon=100)
+        ((low, high),) = count.whole["n"]
+        assert low <= SIZES.sum() <= high < low + 20
+        assert count.rows[0][0] + count.margins["n"][0] < SIZES.sum()
+        above = session.ask("SELECT COUNT(*) AS n, SUM(x) AS t FROM people WHERE x > 1", 100)
+        ((low, high),) = above.whole["n"]
+        assert low <= (rows % 4 > 1).sum() <= high
+        ((low, high),) = above.whole["t"]
+        assert low <= np.minimum(rows % 4, 2)[rows % 4 > 1].sum() <= high
+        grouped = session.ask("SELECT s, COUNT(*) AS n, AVG(x) AS m FROM people GROUP BY s", 100)
+        assert set(grouped.whole) == {"n"}
+        for letter, (low, high) in zip("ab", grouped.whole["n"], strict=True):
+            assert 0 <= low <= (np.array(list("abz"))[rows % 3] == letter).sum() <= high
+
+
+def test_what_groups_cut_has_no_whole_interval():
+    privacy = UNIT + "\nmax_groups = 1"
+    with world(privacy=privacy).open() as database:
+        database.measure_quality(100)
+        answer = database.session().ask("SELECT s, COUNT(*) AS n FROM people GROUP BY s", 10)
+        assert [part.what for part in answer.left_out] == ["rows", "groups", "values"]
+        assert answer.whole == {}
+        assert database.session().ask("SELECT COUNT(*) AS n FROM people", 10).whole
+
+
+def test_another_bound_on_rows_is_another_count(tmp_path):
+    with world().open(tmp_path) as database:
+        database.measure_quality(100)
+    with world(privacy=UNIT.replace("5", "3")).open(tmp_path) as database:
+        answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
+        assert answer.left_out[0].count is None
+
+
+def test_without_a_unit_values_alone_are_counted():
+    with world(privacy="epsilon = {epsilon}").open() as database:
+        x, _ = database.measure_quality(1000)
+        assert abs(x.count - (np.arange(SIZES.sum()) % 4 > 2).sum()) <= x.margin
+        answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
+        assert (answer.left_out, answer.whole) == ((), {})
+
+
+def test_what_cannot_be_counted_is_refused(tmp_path):
+    with world(privacy="epsilon = {epsilon}").open() as database:
+        database.add_prior("SELECT s, COUNT(*) AS n FROM people GROUP BY s")
+        with pytest.raises(NotAllowedError, match="released exactly"):
+            database.measure_quality(1)
+    place = tmp_path / "place"
+    place.mkdir()
+    file = world().write(place)
+    file.write_text(file.read_text().replace("[data]", "[data]\nin_place = true"))
+    with open_database(file) as database, pytest.raises(PolicyError, match="in place"):
+        database.measure_quality(1)
+
+
+def test_a_key_of_the_same_name_tells_nothing():
+    with world().open() as database:
+        key = "adomnia quality, edition 1, max_rows 5"
+        database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1, key=key)
+        answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=2)
+        assert answer.left_out[0].count is None

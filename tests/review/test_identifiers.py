@@ -1,0 +1,136 @@
+"""Identifiers are told from what is measured, on many tables that were drawn, not chosen."""
+
+from __future__ import annotations
+
+import uuid
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from adomnia.review.draft import draft_policy
+from adomnia.review.identifiers import UnitRows
+
+ROWS = (60, 300, 1500, 20_000)
+
+
+def drafted(tmp_path, columns, name="t.parquet"):
+    path = tmp_path / name
+    table = pa.table(columns)
+    with duckdb.connect() as connection:
+        connection.register("made", table)
+        connection.sql("SELECT * FROM made").write_parquet(str(path))
+    return draft_policy(path, tmp_path / "adomnia.toml")
+
+
+def measured(chance, rows):
+    """Numbers as they are measured, under names that say nothing."""
+    log = chance.lognormal
+    return {
+        "x_lognormal": log(10.5, 0.8, rows).astype(int),
+        "x_wide": log(9, 2, rows).astype(int),
+        "x_pareto": (chance.pareto(1.5, rows) * 20_000).astype(int),
+        "x_gamma": chance.gamma(2, 15_000, rows).astype(int),
+        "x_normal": chance.normal(70_000, 12_000, rows).round().astype(int),
+        "x_grams": chance.normal(3400, 500, rows).round().astype(int),
+        "x_uniform": chance.integers(0, 5000, rows),
+        "x_cents": log(8, 1, rows).round(2),
+        "x_ratio": chance.random(rows),
+        "x_count": chance.poisson(3, rows),
+        "x_below": -np.arange(rows),
+    }
+
+
+NAMED = ("income", "yearlyIncome", "salary_eur", "amount", "weight_mg", "total_cost", "TotalPrice",
+         "loan_amount", "steps", "turnover", "epoch", "height_um")  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_measured_is_no_identifier(tmp_path, rows, seed):
+    made = drafted(tmp_path, measured(np.random.default_rng([seed, rows]), rows))
+    assert [column.name for column in made.columns if column.identifier] == []
+    assert made.undeclared == ()
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_a_measured_name_is_believed_however_distinct_the_values(tmp_path, rows):
+    chance = np.random.default_rng(rows)
+    columns = {name: 10**8 + chance.permutation(rows) for name in NAMED}
+    made = drafted(tmp_path, columns)
+    assert made.undeclared == ()
+
+
+def identifiers(chance, rows):
+    """Identifiers under names that say nothing."""
+    order = chance.permutation(rows)
+    return {
+        "a_sequence": order + 1,
+        "a_sequence_from": order + 4_000_001,
+        "a_gapped": np.sort(chance.choice(rows * 3, rows, replace=False)),
+        "a_uuid": [str(uuid.UUID(bytes=chance.bytes(16))) for _ in range(rows)],
+        "a_mail": [f"p{i}@example.org" for i in order],
+    }
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("seed", range(3))
+def test_identifiers_are_found_by_how_their_values_lie(tmp_path, rows, seed):
+    columns = identifiers(np.random.default_rng([seed, rows]), rows)
+    made = drafted(tmp_path, columns)
+    assert set(made.undeclared) == set(columns)
+    assert {unit.name for unit in made.counted} == set(columns)
+    assert made.units == ()  # one row each
+
+
+@pytest.mark.parametrize("rows", [1500, 20_000])
+def test_drawn_codes_of_one_width_are_found_too(tmp_path, rows):
+    chance = np.random.default_rng(rows)
+    columns = {
+        "nine_digits": np.unique(chance.integers(10**8, 10**9, rows * 2))[:rows],
+        "text_code": [f"K{value:07}" for value in chance.permutation(rows)],
+        "hex_code": [chance.bytes(8).hex() for _ in range(rows)],
+    }
+    assert set(drafted(tmp_path, columns).undeclared) == set(columns)
+
+
+@pytest.mark.parametrize("name", ["id", "patient_id", "PatientID", "patientid", "person", "user_no",
+                                  "member", "customer_number", "ssn", "email", "Surname", "name",
+                                  "account_number", "device_id"])  # fmt: skip
+def test_identifiers_of_few_people_are_not_listed(tmp_path, name):
+    texts = [f"p{i % 12}" for i in range(2400)]
+    made = drafted(tmp_path, {name: texts, "sex": ["F", "M"] * 1200})
+    assert made.undeclared == (name,)
+    assert "p7" not in made.text
+    assert made.units == (name,)
+
+
+@pytest.mark.parametrize(("name", "size"), [("region_id", 16), ("dept_id", 8), ("product_name", 30),
+                                            ("persons", 9), ("household", 6)])  # fmt: skip
+def test_what_many_people_share_is_no_identifier(tmp_path, name, size):
+    made = drafted(tmp_path, {name: np.arange(2400) % size})
+    assert made.undeclared == ()
+
+
+def test_rows_per_unit_are_counted_and_proposed(tmp_path):
+    people = np.repeat(np.arange(1000), np.r_[np.full(900, 1), np.full(90, 3), np.full(10, 5)])
+    rows = len(people)
+    made = drafted(tmp_path, {"row": np.arange(rows), "patient_id": people})
+    unit = made.counted[0]
+    assert (unit.name, unit.values, unit.most, unit.max_rows) == ("patient_id", 1000, 5, 5)
+    assert 'unit = "patient_id"' in made.text
+    assert "\nmax_rows = 5 " in made.text
+
+
+def test_a_few_units_with_very_many_rows_do_not_decide():
+    unit = UnitRows("id", {1: 5000, 3: 900, 12: 60, 4000: 2})
+    assert (unit.most, unit.max_rows) == (4000, 20)
+    assert 0 < unit.left_out < 1
+    assert UnitRows("id", {}).max_rows == 1
+
+
+def test_things_with_several_rows_are_proposed_but_not_set(tmp_path):
+    made = drafted(tmp_path, {"device_id": [f"d{i % 400}" for i in range(1200)]})
+    assert "\nunit" not in made.text
+    assert '# unit = "device_id", max_rows = 3' in made.text

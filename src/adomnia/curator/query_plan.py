@@ -131,8 +131,10 @@ def plan_query(plan: Plan, confidence: float, known: KnownRows | None = None) ->
         worth_of(plan, margins, confidence),
         _row_level(plan, confidence),
         column_noise(plan, _nothing(plan), [0]),
-        {} if known is None else estimated_margins(plan, margins, known, confidence),
-        known,
+        estimated_margins={}
+        if known is None
+        else estimated_margins(plan, margins, known, confidence),
+        known_rows=known,
     )
 
 

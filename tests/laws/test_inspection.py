@@ -6,7 +6,7 @@ import math
 import sys
 from collections import Counter
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.ranges import from_domain, outside
 from adomnia.queries.sql.bind import bind
 from adomnia.queries.strategy import plan_measurements
-from adomnia.schema.domain import Categories, Dates, Grid
+from adomnia.schema.domain import Categories, Dates, Grid, Timestamps
 from adomnia.schema.table import Attribute, Table
 from tests.enforced import request_of
 
@@ -154,6 +154,29 @@ def test_nothing_at_all_is_told_too(make):
         found = hold(engine, held)
     assert all(column.numbers is None or column.numbers.bins is None for column in found.columns)
     assert (found.rows, found.repeated, found.most_alike) == (0, 0, 0)
+
+
+CLOCK = {"seen": Timestamps(datetime(2020, 3, 1), datetime(2020, 3, 31, 23), 3600, "Europe/Berlin")}
+
+
+@pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "VARCHAR"])
+def test_moments_are_told_beyond_their_bounds(make, kind):
+    """Those without a zone of their own are the zone's; so are their ends, to the hour."""
+    moments = [datetime(2020, 3, day, 12, 30) for day in range(1, 31)]
+    moments += [datetime(2020, 2, 29, 23, 59), datetime(2020, 4, 1), datetime(2025, 1, 1, 5), None]
+    rows = [{"seen": moment and (moment if kind == "TIMESTAMP" else f"{moment}")}
+            for moment in moments]  # fmt: skip
+    rows += [{"seen": "soon"}] if kind == "VARCHAR" else []
+    table = Table("people", {"seen": Attribute("seen", CLOCK["seen"])})
+    with make(rows, {"seen": kind}, CLOCK) as (engine, _):
+        (column,) = inspect(engine, table, InspectionOrder()).columns
+    numbers = column.numbers
+    assert (numbers.below, numbers.above, column.unread) == (1, 2, int(kind == "VARCHAR"))
+    assert numbers.ends == (datetime(2020, 2, 29, 23), datetime(2025, 1, 1, 5))
+    low, high = numbers.bounds[Fraction(5, 100)]
+    assert (low, high) == (datetime(2020, 2, 29, 23), datetime(2020, 4, 1))
+    assert sum(numbers.bins.counts) + numbers.bins.after == 33
 
 
 # Units

@@ -13,7 +13,7 @@ from adomnia.formatting import one_line, share, significant
 from adomnia.review.check.personal_text import looks_like, values_look_like
 from adomnia.review.check.row_sizes import row_sizes
 from adomnia.review.check.source_check import UNSAID, SourceCheck, bound_text, share_of
-from adomnia.schema.domain import Categories, Dates, Domain, Grid
+from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps
 
 __all__ = ["Remark", "remarks"]
 
@@ -114,8 +114,8 @@ def _column(check: SourceCheck, column: InspectedColumn) -> Iterator[Remark]:
 def _ends(domain: Domain) -> tuple[str, str]:
     if isinstance(domain, Grid):
         return significant(float(domain.low), 6), significant(float(domain.high), 6)
-    assert isinstance(domain, Dates)
-    return domain.low.isoformat(), domain.high.isoformat()
+    assert isinstance(domain, Dates | Timestamps)
+    return str(domain.low), str(domain.high)
 
 
 def _means(numbers: InspectedNumbers) -> str:
@@ -131,6 +131,8 @@ def _kind(domain: Domain) -> str:
         return "no numbers"
     if isinstance(domain, Dates):
         return "no days"
+    if isinstance(domain, Timestamps):
+        return "no moments"
     truth = isinstance(domain, Categories) and isinstance(domain.values[0], bool)
     return "neither true nor false" if truth else "not read"
 

@@ -107,7 +107,7 @@ def _written(
         count, digest = connection.execute(_digest(connection)).fetchall()[0]
         connection.execute("CHECKPOINT edition")
         connection.execute("DETACH edition")
-    return EditionFile(rows.types, words, source.kind != "text", int(count), str(digest))
+    return EditionFile(rows.types, words, source.rows_stay, int(count), str(digest))
 
 
 def _store(

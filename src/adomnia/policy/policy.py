@@ -109,6 +109,8 @@ class Policy:
     """So many of the last editions are kept."""
     in_place: bool = False
     """Whether the source is read as it is at each question, without an edition."""
+    description: str = ""
+    """What the table is, in the curator's words: public, and shown wherever it is asked."""
     rows_stay: bool = True
     """Whether no row's content changes how many rows the source is read as; its kind says so."""
 
@@ -163,6 +165,7 @@ def read_policy(file: str | Path) -> Policy:
         memory=data.memory,
         editions=data.editions,
         keep=data.keep,
+        description=data.description or "",
         in_place=("://" in source) if data.in_place is None else data.in_place,
     )
 

@@ -279,6 +279,7 @@ def _table(policy: Policy) -> Table:
         public,
         bounds.groups,
         bounds.each,
+        policy.description,
     )
 
 

@@ -307,7 +307,12 @@ def _metadata(told: _Publication) -> dict[str, Any]:
 
 def _columns(release: Release, subset: Subset, printed: bool) -> list[dict[str, Any]]:
     names = release.plan.workload.names
-    columns = [_column(names[place], _type(release.values[place])) for place in subset]
+    keys = release.plan.layout.keys
+    columns = [
+        _column(names[place], _type(release.values[place]))
+        | ({"dc:description": said} if (said := keys[place].description) else {})
+        for place in subset
+    ]
     for figure in figures(release, subset):
         columns += _figure_columns(figure, release.plan.spec.confidence, printed)
     return columns

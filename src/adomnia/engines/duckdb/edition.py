@@ -70,7 +70,7 @@ def _written(
         words, (count, digest) = _store(connection, rows, table, room)
         connection.execute("CHECKPOINT edition")
         connection.execute("DETACH edition")
-    return EditionFacts(rows.types, words, source.kind != "text", count, digest)
+    return EditionFacts(rows.types, words, source.rows_stay, count, digest)
 
 
 def _store(

@@ -60,7 +60,7 @@ class DuckDB(DuckDBReader):
     @property
     def row_count_is_stable(self) -> bool:
         """Whether the number of rows rests on no value: in text, a quote can join two of them."""
-        return self._source.kind != "text"
+        return self._source.rows_stay
 
     def version(self) -> str:
         """A digest of the names, sizes and times of the files when they were opened."""

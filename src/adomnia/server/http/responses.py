@@ -186,6 +186,9 @@ class AttributeDescription(Struct):
     domain: Annotated[
         dict[str, Any] | None, Meta(description="values (and other), or low, high and step")
     ]
+    description: Annotated[str | None, Meta(description="what it is, in the curator's words")] = (
+        None
+    )
 
 
 class TableDescription(Struct):
@@ -194,6 +197,7 @@ class TableDescription(Struct):
     name: str
     public: bool
     attributes: list[AttributeDescription]
+    description: str | None = None
 
 
 class SchemaResponse(Struct):

@@ -28,8 +28,8 @@ from adomnia.queries.question import Question
 from adomnia.schema.table import Table
 
 if TYPE_CHECKING:
+    from adomnia.curator.answers.omissions import Omission
     from adomnia.curator.determined_cells import DeterminedCells
-    from adomnia.curator.quality.left_out import LeftOut
     from adomnia.curator.releases.release import Progress, Release
     from adomnia.curator.releases.release_plan import ReleaseMethod, ReleasePlan
     from adomnia.priors.solver.system import System
@@ -374,7 +374,7 @@ class PrivateDatabase(Closing):
             self.measure_quality(epsilon)
         return made
 
-    def measure_quality(self, epsilon: Amount) -> tuple[LeftOut, ...]:
+    def measure_quality(self, epsilon: Amount) -> tuple[Omission, ...]:
         """Count privately what cleaning and a unit's bound leave out of the edition that is asked.
 
         It is paid once for each edition, and told beside every answer from then on. Returns what
@@ -388,7 +388,7 @@ class PrivateDatabase(Closing):
         >>> [part.column for part in counted]
         ['sex', 'age', 'income', 'region']
         """
-        from adomnia.curator.quality.left_out import all_left_out  # noqa: PLC0415 (for curators)
+        from adomnia.curator.answers.omissions import all_left_out  # noqa: PLC0415 (for curators)
         from adomnia.curator.quality.quality import measure_quality  # noqa: PLC0415 (as above)
 
         found = measure_quality(self._backend, epsilon)

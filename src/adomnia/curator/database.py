@@ -30,6 +30,7 @@ from adomnia.schema.table import Table
 if TYPE_CHECKING:
     from adomnia.curator.answers.omissions import Omission
     from adomnia.curator.determined_cells import DeterminedCells
+    from adomnia.curator.quality.column_bounds import ProposedBounds
     from adomnia.curator.releases.release import Progress, Release
     from adomnia.curator.releases.release_plan import ReleaseMethod, ReleasePlan
     from adomnia.priors.solver.system import System
@@ -393,6 +394,32 @@ class PrivateDatabase(Closing):
 
         found = measure_quality(self._backend, epsilon)
         return all_left_out(self._backend.table, found, 0.95)
+
+    def bounds(
+        self,
+        column: str,
+        epsilon: Amount,
+        *,
+        step: Amount | None = None,
+        confidence: float = 0.95,
+    ) -> ProposedBounds:
+        """Propose bounds of a column of numbers, found privately in the source as it is now.
+
+        The column need not be declared; `step` is that of its numbers, by default the declared one
+        or 1. Returns the bounds with how many people at most have a value beyond them, and the
+        lines that declare them. Raises a QuestionError where the column holds days or the epsilon
+        is wrong, a PolicyError where the source has no such column, a NotAllowedError where
+        something was released exactly, and a BudgetError where the budget does not allow it.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=2000).open() as database:
+        ...     database.bounds("age", epsilon=50).high
+        Fraction(100, 1)
+        """
+        from adomnia.curator.quality.column_bounds import propose_bounds  # noqa: PLC0415 (seldom)
+
+        asked = (epsilon, step, confidence)
+        return propose_bounds(self.policy, column, asked, self._backend.source)
 
     def close(self) -> None:
         """Let go of the data and the ledger; nothing can be asked afterwards.

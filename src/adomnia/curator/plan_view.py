@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
-from adomnia.curator.quality.left_out import LeftOut
+from adomnia.curator.answers.omissions import Omission
 from adomnia.formatting import amount, amounts, confidence, margin, margin_size, one_line, share
 
 __all__ = [
@@ -68,7 +68,7 @@ class ShownPlan(Protocol):
     @property
     def row_level(self) -> dict[str, Any]: ...
     @property
-    def left_out(self) -> Sequence[LeftOut]: ...
+    def left_out(self) -> Sequence[Omission]: ...
     @property
     def estimated_margins(self) -> Mapping[str, ShownEstimate]: ...
     @property

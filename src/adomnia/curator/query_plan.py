@@ -12,10 +12,10 @@ from adomnia.curator.answers.answer_shape import describe
 from adomnia.curator.answers.estimate import ColumnNoise, Estimate, Unit, column_noise, estimates
 from adomnia.curator.answers.estimated_margins import EstimatedMargin, estimated_margins
 from adomnia.curator.answers.known_rows import KnownRows
+from adomnia.curator.answers.omissions import Omission
 from adomnia.curator.plan_view import assumptions, plan_lines
 from adomnia.curator.planning.free_lunch_utility import worth_of
 from adomnia.curator.planning.plan import Plan
-from adomnia.curator.quality.left_out import LeftOut
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.measurement_mechanisms import Measuring
 from adomnia.mechanisms.noisy_values import Measured
@@ -62,7 +62,7 @@ class QueryPlan:
     worth: dict[str, dict[str, Any]] = field(default_factory=dict)
     row_level: dict[str, Any] = field(default_factory=dict)
     noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[Omission, ...] = ()
     estimated_margins: Mapping[str, EstimatedMargin] = field(default_factory=dict)
     known_rows: KnownRows | None = None
 

@@ -20,7 +20,7 @@ __all__ = [
     "HealthResponse",
     "LedgerEntry",
     "LedgerResponse",
-    "LeftOutResponse",
+    "OmissionResponse",
     "ReceiptResponse",
     "ReleaseEntry",
     "ReleasesResponse",
@@ -71,7 +71,7 @@ class ErrorResponse(Struct):
     error: ErrorBody
 
 
-class LeftOutResponse(Struct):
+class OmissionResponse(Struct):
     """What cleaning or a bound leaves out: about how many, up to a margin; null is not known."""
 
     what: str
@@ -97,7 +97,7 @@ class AnswerResponse(Struct):
     receipt: str
     notes: list[str]
     edition: EditionNumber
-    left_out: list[LeftOutResponse]
+    left_out: list[OmissionResponse]
     whole: dict[str, list[list[float] | None]]
 
 
@@ -152,7 +152,7 @@ class ForecastResponse(Struct):
     delta: str | UnsetType = UNSET
     sensitivity: SensitivityBound | UnsetType | None = UNSET
     measurements: list[SensitivityBound] | UnsetType = UNSET
-    left_out: list[LeftOutResponse] | UnsetType = UNSET
+    left_out: list[OmissionResponse] | UnsetType = UNSET
     estimated_margins: EstimatedMargins | UnsetType = UNSET
     estimated_from: EstimateBasis | UnsetType = UNSET
 

@@ -53,7 +53,9 @@ def laws(monkeypatch):
     seen = []
 
     def choose(penalties, sizes, eta, bits):
-        seen.append(([int(p) for p, n in zip(penalties, sizes, strict=True) for _ in range(n)], eta))
+        seen.append(
+            ([int(p) for p, n in zip(penalties, sizes, strict=True) for _ in range(n)], eta)
+        )
         return int(np.argmin(penalties))
 
     monkeypatch.setattr(value_margin, "choose", choose)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from adomnia.curator.edition_stores import store_of
 from adomnia.curator.ledger_view import dataset_of, open_journal, open_ledger

@@ -49,6 +49,14 @@ class QueryPlan:
     ...     plan = database.session().plan("SELECT COUNT(*) AS n FROM people", epsilon=1)
     >>> plan.mechanism, plan.cells, round(plan.margins["n"]), plan.to_json()["sensitivity"]["value"]
     ('laplace', 1, 3, '1')
+    >>> with town(rows=50).open() as database:
+    ...     session = database.session()
+    ...     counted = session.ask("SELECT COUNT(*) AS n FROM people", epsilon=100)
+    ...     plan = session.plan("SELECT AVG(age) AS mean FROM people", epsilon=1)
+    >>> plan.margins["mean"], round(plan.estimated_margins["mean"].margin), plan.known_rows.rows
+    (None, 5, (50,))
+    >>> plan.known_rows.source == counted.receipt
+    True
     """
 
     spent: dict[str, Fraction]

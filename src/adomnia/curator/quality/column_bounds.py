@@ -25,7 +25,7 @@ from adomnia.privacy.loss import Amount, exact
 from adomnia.privacy.reads import UnitPeaks
 from adomnia.queries.expression import Column
 from adomnia.queries.ranges import from_domain
-from adomnia.schema.domain import Dates, Grid
+from adomnia.schema.domain import Dates, Grid, Timestamps
 from adomnia.schema.table import Attribute
 
 __all__ = ["ProposedBounds", "propose_bounds", "round_numbers"]
@@ -149,15 +149,15 @@ def round_numbers() -> tuple[int, ...]:
 
 def _step(policy: Policy, column: str, step: Amount | None) -> Fraction:
     declared = policy.attributes.get(column)
-    if declared is not None and isinstance(declared.domain, Dates):
+    domain = None if declared is None else declared.domain
+    if isinstance(domain, Dates | Timestamps):
         raise QuestionError(
-            f"{column} is a column of days, and bounds are sought of numbers",
+            f"{column} is a column of days or moments, and bounds are sought of numbers",
             "declare the days that the data is about: they are seldom private",
         )
     if step is not None:
         return exact(step, "step")
-    found = declared is not None and isinstance(declared.domain, Grid)
-    return declared.domain.step if found else Fraction(1)  # type: ignore[union-attr]
+    return domain.step if isinstance(domain, Grid) else Fraction(1)
 
 
 def _widened(policy: Policy, column: str, step: Fraction) -> Policy:

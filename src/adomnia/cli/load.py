@@ -8,8 +8,8 @@ from fractions import Fraction
 import click
 
 from adomnia.cli import options
+from adomnia.curator.answers.omissions import Omission
 from adomnia.curator.database import confirmed_policy, open_database
-from adomnia.curator.quality.left_out import LeftOut
 from adomnia.curator.sources import telling
 from adomnia.curator.table_backend import load_edition
 from adomnia.policy.policy import Policy
@@ -73,7 +73,7 @@ def _checked(policy: Policy) -> str | None:
     return found.version
 
 
-def _counted(policy: str, epsilon: Fraction | None) -> tuple[LeftOut, ...] | None:
+def _counted(policy: str, epsilon: Fraction | None) -> tuple[Omission, ...] | None:
     """What the edition leaves out, counted for this loss; None where nothing is paid for it."""
     if epsilon is None:
         return None

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from adomnia.curator.edition_stores import store_of
 from adomnia.curator.ledger_view import dataset_of, open_journal, open_ledger
@@ -35,7 +36,17 @@ from adomnia.ledger.journal import Journal
 from adomnia.policy.policy import Policy
 from adomnia.schema.table import Table
 
-__all__ = ["Edition", "EditionDraft", "Editions", "OpenEdition", "Tell", "edition_of", "in_force"]
+__all__ = [
+    "Edition",
+    "EditionDraft",
+    "Editions",
+    "OpenEdition",
+    "Tell",
+    "edition_of",
+    "in_force",
+    "prior_edition",
+    "use_edition",
+]
 
 FORMAT = 1
 """How editions are written; those of another format are made anew."""
@@ -162,6 +173,16 @@ def edition_of(version: str) -> int | None:
     """The number of the edition that a version of the data is; None where it is none."""
     found = _NUMBERED.match(version)
     return None if found is None else int(found[1])
+
+
+def use_edition(body: Mapping[str, Any]) -> int | None:
+    """The number of the edition that a paid use was of, by the body of its entry."""
+    return edition_of(str(body.get("use", {}).get("data", "")))
+
+
+def prior_edition(published: Mapping[str, Any]) -> int | None:
+    """The number of the edition that an exact release was registered with or confirmed for."""
+    return edition_of(str(published.get("data") or published.get("confirmed") or ""))
 
 
 def in_force(

@@ -65,7 +65,7 @@ class TableBackend:
 
     def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
         _check_mechanisms(policy)
-        self.table = _table(policy)
+        self.table, self.source = _table(policy), source
         self._asked: dict[str, Engine] = {}
         self.editions = _editions(policy, source)
         if self.editions is None:
@@ -279,6 +279,7 @@ def _table(policy: Policy) -> Table:
         public,
         bounds.groups,
         bounds.each,
+        policy.description,
     )
 
 

@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 Extremes = tuple[float | date, float | date]
-"""A low and a high end, of numbers or of days."""
+"""A low and a high end, of numbers, days or moments."""
 
 Frequent = Sequence[tuple[str | None, int]]
 """Values and how many rows have each, the most frequent first; None cannot be read."""
@@ -45,7 +45,8 @@ class Bins:
     """Counts between edges, two of which are the bounds of the domain, and of what lies before and
     after them all.
 
-    Days are counted from the first of January of the year 1, which is 1.
+    Days are counted from the first of January of the year 1, which is 1, moments by the seconds
+    since its first.
     """
 
     edges: tuple[float, ...]

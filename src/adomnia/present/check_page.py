@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
 
 from adomnia.errors import MachineryError
-from adomnia.formatting import label, share, significant
+from adomnia.formatting import label, number, share, significant
 from adomnia.present.drawing.bars import Bar, bar_chart
 from adomnia.present.drawing.histogram import BinnedCounts, histogram
 from adomnia.present.templating import render
+from adomnia.queries.calendar import moment_at, seconds_of
 from adomnia.review.check.personal_text import looks_like
 from adomnia.review.check.remarks import remarks
 from adomnia.review.check.row_sizes import row_sizes
@@ -24,7 +26,7 @@ from adomnia.review.check.source_check import (
     bound_text,
     share_of,
 )
-from adomnia.schema.domain import Dates, Domain, Grid
+from adomnia.schema.domain import Dates, Domain, Grid, Timestamps, step_text
 
 __all__ = ["check_page", "column_bounds", "column_domain", "write_check"]
 
@@ -96,6 +98,8 @@ def column_domain(domain: Domain) -> str:
         return ends if domain.step == 1 else f"{ends}, step {significant(float(domain.step), 6)}"
     if isinstance(domain, Dates):
         return f"{domain.low} to {domain.high}"
+    if isinstance(domain, Timestamps):
+        return f"{domain.low} to {domain.high}, step {step_text(domain.step)}"
     values = getattr(domain, "values", ())
     return f"{len(values):,} values" if values else "text"
 
@@ -106,8 +110,10 @@ def column_bounds(column: InspectedColumn) -> list[tuple[str, str, str]]:
     return [(share(float(part)), _end(low), _end(high)) for part, (low, high) in found.items()]
 
 
-def _end(end: Any) -> str:
-    return end.isoformat() if isinstance(end, date) else significant(float(end), 6)
+def _end(end: float | date) -> str:
+    if isinstance(end, date):
+        return str(end)
+    return significant(end, 6) if math.isfinite(end) else number(end, 0)
 
 
 def _view(check: SourceCheck, column: InspectedColumn) -> _ColumnView:
@@ -122,7 +128,7 @@ def _view(check: SourceCheck, column: InspectedColumn) -> _ColumnView:
         [("unreadable" if value is None else value, f"{many:,}")
          for value, many in column.frequent],
         column_bounds(column),
-        _bars(column) if bins is None else _histogram(column, domain),
+        _bars(column, domain) if bins is None else _histogram(column, domain),
         0 if bins is None else bins.before + bins.after,
     )  # fmt: skip
 
@@ -148,12 +154,13 @@ def _figures(column: InspectedColumn) -> list[tuple[str, str]]:
     return figures
 
 
-def _bars(column: InspectedColumn) -> str:
+def _bars(column: InspectedColumn, domain: Domain) -> str:
     """A bar for each listed value, and for what is not in the list."""
+    other = getattr(domain, "other", None)
     counts = sorted(column.counts.items(), key=lambda pair: -pair[1])[:MOST_BARS]
     rest = {"(not listed)": column.unlisted, "(not read)": column.unread,
             "(NULL)": column.rows - column.present}  # fmt: skip
-    named = [(label(value), many) for value, many in counts]
+    named = [(label(value) + " (other)" * (value == other), many) for value, many in counts]
     named += [(name, many) for name, many in rest.items() if many]
     bars = [Bar(name, float(many), None, f"{many:,}") for name, many in named]
     return bar_chart(bars, f"{column.name}: how many rows have each value") if bars else ""
@@ -164,16 +171,22 @@ def _histogram(column: InspectedColumn, domain: Domain) -> str:
     assert column.numbers is not None
     assert column.numbers.bins is not None
     bins = column.numbers.bins
-    if isinstance(domain, Dates):
-        ends, step = (float(domain.low.toordinal()), float(domain.high.toordinal())), 1.0
-    else:
-        assert isinstance(domain, Grid)
-        ends, step = (float(domain.low), float(domain.high)), float(domain.step)
+    ends, step, show = _axis(domain)
     binned = BinnedCounts(bins.edges, bins.counts, (ends[0] - step / 2, ends[1] + step / 2))
-    show = _shown_day if isinstance(domain, Dates) else significant
     first, last = (show(end) for end in (bins.edges[0] + step / 2, bins.edges[-1] - step / 2))
     labels = (f"low {show(ends[0])}", f"high {show(ends[1])}")
     return histogram(binned, f"{column.name}: a histogram, with its bounds", (first, last), labels)
+
+
+def _axis(domain: Domain) -> tuple[tuple[float, float], float, Callable[[float], str]]:
+    """The ends and the step of a domain as numbers, and how such a number is shown."""
+    if isinstance(domain, Dates):
+        return (float(domain.low.toordinal()), float(domain.high.toordinal())), 1.0, _shown_day
+    if isinstance(domain, Timestamps):
+        ends = float(seconds_of(domain.low)), float(seconds_of(domain.high))
+        return ends, float(domain.step), lambda seconds: str(moment_at(int(seconds)))
+    assert isinstance(domain, Grid)
+    return (float(domain.low), float(domain.high)), float(domain.step), significant
 
 
 def _shown_day(day: float) -> str:

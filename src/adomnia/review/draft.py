@@ -94,7 +94,7 @@ def draft_policy(
     wish, path = wish or Wish(), str(source)
     exact(wish.epsilon)
     table = wish.table or _only_table(path)
-    _found(lambda: check_columns_alike(path), path)
+    _found(lambda: check_columns_alike(path, table), path)
     found, units = _survey(path, table, wish)
     columns = tuple(_column(name, facts, wish, units) for name, facts in found.items())
     lines = [*_head(_place(path, Path(out)), table, wish, units), *_body(columns)]

@@ -67,22 +67,22 @@ def _written(
         check_space(path.parent, rows.size)
         connection.execute(f"ATTACH {literal(str(path))} AS edition")
         path.chmod(0o600)
-        words = _store(connection, rows, table, room)
-        count, digest = connection.execute(_digest(connection)).fetchall()[0]
+        words, (count, digest) = _store(connection, rows, table, room)
         connection.execute("CHECKPOINT edition")
         connection.execute("DETACH edition")
-    return EditionFacts(rows.types, words, source.kind != "text", int(count), str(digest))
+    return EditionFacts(rows.types, words, source.rows_stay, count, digest)
 
 
 def _store(
     connection: duckdb.DuckDBPyConnection, rows: SourceRows, table: Table, room: Path
-) -> list[str]:
-    """Make the tables of an edition; the columns that are kept as words are given back."""
+) -> tuple[list[str], tuple[int, str]]:
+    """Make the tables of an edition; which columns are kept as words, how many rows there are and
+    their digest are given back."""
     words = [name for name in rows.types if is_open(table, name)]
     select = _coded(rows, table)
     if not words and table.unit is None:
         connection.execute(f"CREATE TABLE edition.{ROWS} AS {select}")
-        return words
+        return words, _digest(connection, "edition")
     # Words are numbered once they are all known: until then the rows stand in a place of their own.
     connection.execute(f"ATTACH {literal(str(room / 'stage.duckdb'))} AS stage")
     connection.execute(f"CREATE TABLE stage.{ROWS} AS {select}")
@@ -91,7 +91,8 @@ def _store(
     for place, name in enumerate(numbered):
         _number_words(connection, place, quoted(name))
         joins.append(
-            f"LEFT JOIN edition.{_words(place)} w{place} ON r.{quoted(name)} = w{place}.word"
+            f"LEFT JOIN edition.{_words(place)} w{place} "
+            f"ON r.{quoted(name)} IS NOT DISTINCT FROM w{place}.word"
         )
         replaced.append(f"w{place}.code AS {quoted(name)}")
     connection.execute(
@@ -100,8 +101,9 @@ def _store(
     )
     if table.unit is not None:  # who they are is no question's matter
         connection.execute(f"DROP TABLE edition.{_words(len(words))}")
+    found = _digest(connection, "stage")  # before words were numbers: these differ each time
     connection.execute("DETACH stage")
-    return words
+    return words, found
 
 
 def _number_words(connection: duckdb.DuckDBPyConnection, place: int, column: str) -> None:
@@ -122,16 +124,13 @@ def _coded(rows: SourceRows, table: Table) -> str:
     return f"SELECT {', '.join(codes)} FROM {source}"
 
 
-def _digest(connection: duckdb.DuckDBPyConnection) -> str:
-    """The statement for how many rows there are, and for a sum over them that forgets their order.
-
-    Words have other numbers in every edition, so they are left out with what rests on them.
-    """
-    found = connection.execute(f"DESCRIBE edition.{ROWS}").fetchall()
-    plain = [quoted(str(row[0])) for row in found if str(row[1]) != "BIGINT" or row[0] == FIRST]
-    mixed = f"HASH({', '.join(plain)})" if plain else "0"
+def _digest(connection: duckdb.DuckDBPyConnection, place: str) -> tuple[int, str]:
+    """How many rows there are, and a sum over all that they hold that forgets their order."""
+    found = connection.execute(f"DESCRIBE {place}.{ROWS}").fetchall()
+    mixed = f"HASH({', '.join(quoted(str(row[0])) for row in found)})"
     total = f"COALESCE(SUM(CAST({mixed} AS HUGEINT)), 0)"
-    return f"SELECT COUNT(*), CAST({total} AS VARCHAR) || ' ' || COUNT(*) FROM edition.{ROWS}"
+    count, mix = connection.execute(f"SELECT COUNT(*), {total} FROM {place}.{ROWS}").fetchall()[0]
+    return int(count), f"{mix} {count}"
 
 
 def _words(place: int) -> str:

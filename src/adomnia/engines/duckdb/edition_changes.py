@@ -17,9 +17,10 @@ from adomnia.engines.duckdb.edition import ROWS, DuckDBEdition
 from adomnia.engines.source_facts import ChangedColumn, SourceChanges
 from adomnia.engines.sql.coding import Coded
 from adomnia.engines.sql.dialect import literal, quoted
+from adomnia.engines.sql.number_inspection import Ordered, width_of
 from adomnia.queries.expression import Column
 from adomnia.queries.ranges import UNLISTED, from_domain
-from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open
+from adomnia.schema.domain import Categories, Domain, Open
 from adomnia.schema.table import Table
 
 __all__ = ["edition_changes"]
@@ -106,7 +107,7 @@ def _column(
     variation, new = cursor.execute(
         f"SELECT COALESCE(SUM({apart}), 0) / 2, COUNT(k) FILTER (WHERE b = 0) FROM ({whole})"
     ).fetchall()[0]
-    if isinstance(domain, Grid | Dates) or not new:
+    if isinstance(domain, Ordered) or not new:
         return ChangedColumn(name, float(variation), 0, ())
     found = cursor.execute(
         f"SELECT k, n FROM ({joined}) WHERE b = 0 AND k IS NOT NULL ORDER BY n DESC, k"
@@ -137,12 +138,9 @@ def _shown(found: Sequence[tuple[Any, ...]], name: str, table: Table) -> list[tu
 def _key(name: str, domain: Domain) -> str:
     """By what a column is compared: its code, the band of its code, or its word."""
     column = quoted(name)
-    if isinstance(domain, Grid):
-        width = int((domain.high - domain.low) / domain.step)
-    elif isinstance(domain, Dates):
-        width = (domain.high - domain.low).days
-    else:
+    if not isinstance(domain, Ordered):
         return column
+    width = width_of(domain)
     each = -(-(width + 1) // BANDS)
     code = f"CAST({column} AS BIGINT)"
     outside = f"WHEN {column} = -1 THEN -1 WHEN {column} = {width + 1} THEN {width + 1}"

@@ -32,7 +32,12 @@ SPARE = 64_000_000
 PATIENCE = 2.0
 """Seconds of work after which it is told how far it is."""
 
-READERS = {"parquet": "parquet", "text": "delimited"}
+READERS = {
+    "parquet": "parquet",
+    "text": "delimited",
+    "excel": "excel.workbook",
+    **dict.fromkeys(("stata", "spss", "sas", "transport"), "statistics.reader"),
+}
 """Which module reads the rows of which files; they load Arrow, so they wait until there are any."""
 
 _STORED = """
@@ -100,7 +105,7 @@ def source_rows(
         size = sum(file.stat().st_size for file in source.files)
     else:
         module = import_module(f"{__package__}.{READERS[source.kind]}")  # slow to import
-        parts = module.parts(source.files, domains)
+        parts = module.parts(source.files, domains, table)
         select, stored = parts.select(connection, tell), False
         varied, size = parts.varied, parts.size
     types = described(connection, select)

@@ -16,7 +16,7 @@ from adomnia.engines.exact import Survey
 from adomnia.engines.postgres.reader import PostgresReader
 from adomnia.engines.postgres.relation import find_relation, first_row, unreadable
 from adomnia.engines.sql.statement import DATA
-from adomnia.engines.survey import survey
+from adomnia.engines.sql.survey import survey
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Domain
 

@@ -20,7 +20,7 @@ from adomnia.engines.spark.dialect import SPARK
 from adomnia.engines.spark.reader import SparkReader, lost, unreadable
 from adomnia.engines.spark.tables import relation, state_digest
 from adomnia.engines.sql.statement import DATA
-from adomnia.engines.survey import survey
+from adomnia.engines.sql.survey import survey
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Domain
 

@@ -1,4 +1,4 @@
-"""Numbers and days as a source has them: what is clamped, their means, bounds and a histogram.
+"""Numbers, days and moments as a source has them: what is clamped, means, bounds, a histogram.
 
 Bounds that leave out a share are the narrowest of a few: all of the share is left out at one end,
 or parts of it at both. They are values of single rows, so whoever declares them has taken them
@@ -10,16 +10,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Any, Self
 
 from adomnia.engines.source_facts import Bins, Extremes, InspectedNumbers
 from adomnia.engines.sql.coding import known
 from adomnia.engines.sql.dialect import Dialect
-from adomnia.schema.domain import Dates, Domain, Grid
+from adomnia.engines.sql.moments import moment_code
+from adomnia.queries.calendar import moment_at, seconds_of
+from adomnia.schema.domain import Dates, Domain, Grid, Timestamps
 
-__all__ = ["SHARES", "inspect_numbers", "number_text"]
+__all__ = ["SHARES", "Ordered", "inspect_numbers", "number_text", "width_of"]
+
+Ordered = Grid | Dates | Timestamps
+"""Domains with a low and a high end."""
 
 SHARES = (Fraction(1, 1000), Fraction(1, 100), Fraction(5, 100))
 """Bounds are told that leave out no more of the values."""
@@ -32,13 +37,19 @@ LARGEST = 1e290
 """Numbers beyond are in no mean: sums of so many rows as there can be stay finite."""
 
 FIRST_DAY = date(1, 1, 1)
+ZONE_YEARS = 20
+"""So far before and after its domain a moment of a zone is told: each clock change has a line."""
 
 Run = Callable[[str], Sequence[tuple[Any, ...]]]
 
 
 def number_text(name: str, domain: Domain, declared: str, dialect: Dialect) -> str:
-    """The SQL of a column's number, or of the number of its day; NULL where it is none."""
+    """The SQL of a column's number, or of its day's or its second's; NULL where it is none."""
     column, kind = dialect.quoted(name), dialect.family(declared)
+    if isinstance(domain, Timestamps):
+        wide = _widened(domain)
+        code = moment_code(column, wide, kind, dialect.knows_zone(declared), dialect)
+        return f"(CAST({code} AS BIGINT) * {wide.step} + {seconds_of(wide.low)})"
     if isinstance(domain, Dates):
         day = dialect.day(column, kind)
         ends = (dialect.constant(end) for end in (FIRST_DAY, date.max))
@@ -49,14 +60,22 @@ def number_text(name: str, domain: Domain, declared: str, dialect: Dialect) -> s
     return f"CASE WHEN {known(number, dialect)} THEN {number} END"
 
 
+def _widened(domain: Timestamps) -> Timestamps:
+    """The same lattice of moments far beyond the declared ends."""
+    low, high = domain.low.year, domain.high.year
+    before, after = (2, 9998) if domain.zone == "UTC" else (low - ZONE_YEARS, high + ZONE_YEARS)
+    ends = datetime(max(2, before), 1, 1), datetime(min(9998, after), 12, 31)
+    return Timestamps(min(domain.low, ends[0]), max(domain.high, ends[1]), domain.step, domain.zone)
+
+
 def inspect_numbers(
     run: Run, dialect: Dialect, stage: str, names: tuple[str, str], domain: Domain
 ) -> InspectedNumbers | None:
     """What is counted of a column, by its code and its number; nothing of other domains."""
-    if not isinstance(domain, Grid | Dates):
+    if not isinstance(domain, Ordered):
         return None
     code, number = names
-    width = _width(domain)
+    width = width_of(domain)
     inside = f"LEAST(GREATEST(CAST({code} AS BIGINT), 0), {width})"
     finite = f"CASE WHEN {number} BETWEEN -{LARGEST} AND {LARGEST} THEN {number} END"
     found = run(
@@ -81,9 +100,12 @@ def inspect_numbers(
     )
 
 
-def _width(domain: Grid | Dates) -> int:
+def width_of(domain: Ordered) -> int:
+    """The code of the highest declared value; that of the lowest is 0."""
     if isinstance(domain, Dates):
         return (domain.high - domain.low).days
+    if isinstance(domain, Timestamps):
+        return domain.count - 1
     return int((domain.high - domain.low) / domain.step)
 
 
@@ -91,10 +113,12 @@ def _mean(domain: Grid, steps: int, rows: int) -> float:
     return float(domain.low + Fraction(steps, rows) * domain.step)
 
 
-def _shown(ends: tuple[float, float], domain: Grid | Dates) -> Extremes:
-    """Both ends as they are told: days as days."""
+def _shown(ends: tuple[float, float], domain: Ordered) -> Extremes:
+    """Both ends as they are told: days as days, seconds as moments."""
     if isinstance(domain, Grid):
         return ends
+    if isinstance(domain, Timestamps):
+        return moment_at(int(ends[0])), moment_at(int(ends[1]))
     return date.fromordinal(int(ends[0])), date.fromordinal(int(ends[1]))
 
 
@@ -151,6 +175,15 @@ def _bins(run: Run, dialect: Dialect, stage: str, number: str, layout: _Layout) 
     return Bins(layout.edges, counts, found.get(-1, 0), found.get(layout.many, 0))
 
 
+def _axis(domain: Ordered) -> tuple[float, float, float]:
+    """The ends and the step of a domain, as numbers are told of it."""
+    if isinstance(domain, Dates):
+        return float(domain.low.toordinal()), float(domain.high.toordinal()), 1.0
+    if isinstance(domain, Timestamps):
+        return float(seconds_of(domain.low)), float(seconds_of(domain.high)), float(domain.step)
+    return float(domain.low), float(domain.high), float(domain.step)
+
+
 @dataclass(frozen=True)
 class _Layout:
     """How many bins of one width lie below, between and above two bounds, half a step beyond the
@@ -164,14 +197,9 @@ class _Layout:
     above: int
 
     @classmethod
-    def of(
-        cls, domain: Grid | Dates, ends: tuple[float, float], nearly: tuple[float, float]
-    ) -> Self:
+    def of(cls, domain: Ordered, ends: tuple[float, float], nearly: tuple[float, float]) -> Self:
         """About forty bins in all: the declared bounds are in them, and nearly all values."""
-        if isinstance(domain, Dates):
-            low, high, step = float(domain.low.toordinal()), float(domain.high.toordinal()), 1.0
-        else:
-            low, high, step = float(domain.low), float(domain.high), float(domain.step)
+        low, high, step = _axis(domain)
         first, last = max(nearly[0], ends[0]), min(nearly[1], ends[1])
         steps = (max(high, last) - min(low, first)) / step + 1
         width = max(1.0, math.ceil(steps / MOST_BINS)) * step

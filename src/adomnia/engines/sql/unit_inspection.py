@@ -14,6 +14,7 @@ from typing import Any
 
 from adomnia.engines.source_facts import CutRows, InspectedUnits
 from adomnia.engines.sql.dialect import Dialect
+from adomnia.engines.sql.number_inspection import Ordered, width_of
 from adomnia.engines.sql.statement import DATA, CodedRows
 from adomnia.engines.sql.units import RANK, UNIT, ChosenGroups
 from adomnia.queries.expression import Column
@@ -133,8 +134,8 @@ class _Cuts:
 
 
 def _wide(domain: Domain) -> bool:
-    """Whether a column has so many numbers that counting its cells would take long."""
-    return isinstance(domain, Grid) and (domain.high - domain.low) / domain.step > MOST_GROUPS
+    """Whether a column has so many values that listing its cells would take long."""
+    return isinstance(domain, Ordered) and width_of(domain) > MOST_GROUPS
 
 
 def _difference(bound: str, key: str | None, before: _Totals, after: _Totals) -> CutRows:

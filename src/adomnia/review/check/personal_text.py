@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from adomnia.engines.exact import UndeclaredColumn
+from adomnia.review.column_words import CERTAIN, CLASSES, IDS, MEASURED, PEOPLE, PERSONAL
 
 __all__ = ["PATTERNS", "is_key", "looks_like", "values_look_like"]
 
@@ -28,16 +29,13 @@ USUAL = 0.5
 FEW = 20
 """Fewer different values are a list, whatever they are called: cities, say, or offices."""
 
-_CALLED = re.compile(
-    r"(^|[_\W])((first|last|sur|full|given|family|maiden|nick|user)_?)?names?$|e?_?mail$|"
-    r"(tele)?(phone|fon)(_?(no|number))?$|(^|_)tel$|mobile$|address|street|adresse|stra(ss|ß)e|"
-    r"(vor|nach)name$",
-    re.IGNORECASE,
-)
-_KEY = re.compile(
-    r"(^|_|\b)(id|uuid|guid|ssn|nr|person|patient|household|user|customer|client)s?$",
-    re.IGNORECASE,
-)
+NAMES = PERSONAL | {"name", "names", "address", "street"}
+_WORDS = re.compile(r"[A-Z]?[a-zß-ÿ]+|[A-ZÀ-Þ]+(?![a-z])")
+
+
+def _words(name: str) -> list[str]:
+    """The words in the name of a column, in small letters."""
+    return [word.lower() for word in _WORDS.findall(name)]
 
 
 def is_key(name: str) -> bool:
@@ -46,7 +44,11 @@ def is_key(name: str) -> bool:
     >>> is_key("person_id"), is_key("income")
     (True, False)
     """
-    return bool(_KEY.search(name))
+    words = _words(name)
+    if not words or MEASURED & {*words}:
+        return False
+    ends, people = {words[0], words[-1]}, PEOPLE & {*words}
+    return bool(CERTAIN & ends or words[-1] in PEOPLE or (people and IDS & ends))
 
 
 def looks_like(column: UndeclaredColumn) -> str | None:
@@ -57,7 +59,9 @@ def looks_like(column: UndeclaredColumn) -> str | None:
         found = many + (column.long if what == "free text" else 0)
         if found >= SHARES.get(what, USUAL) * column.present:
             return what
-    return "names, by what it is called" if _CALLED.search(column.name) else None
+    words = {*_words(column.name)}
+    called = NAMES & words and not CLASSES & words
+    return "names, by what it is called" if called else None
 
 
 def values_look_like(values: Sequence[object]) -> str | None:

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
-from typing import Any
 
 from adomnia.engines.exact import CutRows, InspectedColumn, InspectedNumbers, InspectedUnits
 from adomnia.formatting import one_line, share, significant
 from adomnia.review.check.personal_text import looks_like, values_look_like
 from adomnia.review.check.row_sizes import row_sizes
 from adomnia.review.check.source_check import UNSAID, SourceCheck, bound_text, share_of
-from adomnia.schema.domain import Categories, Dates, Domain, Grid
+from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps
 
 __all__ = ["Remark", "remarks"]
 
@@ -116,8 +114,8 @@ def _column(check: SourceCheck, column: InspectedColumn) -> Iterator[Remark]:
 def _ends(domain: Domain) -> tuple[str, str]:
     if isinstance(domain, Grid):
         return significant(float(domain.low), 6), significant(float(domain.high), 6)
-    assert isinstance(domain, Dates)
-    return domain.low.isoformat(), domain.high.isoformat()
+    assert isinstance(domain, Dates | Timestamps)
+    return str(domain.low), str(domain.high)
 
 
 def _means(numbers: InspectedNumbers) -> str:
@@ -133,6 +131,8 @@ def _kind(domain: Domain) -> str:
         return "no numbers"
     if isinstance(domain, Dates):
         return "no days"
+    if isinstance(domain, Timestamps):
+        return "no moments"
     truth = isinstance(domain, Categories) and isinstance(domain.values[0], bool)
     return "neither true nor false" if truth else "not read"
 
@@ -275,8 +275,3 @@ def _origins(check: SourceCheck) -> Iterator[Remark]:
         elif "lacks" in origin or "not covered" in origin:
             yield Remark(False, "domains", f"{origin} by the promise: {listed}"
                          if "covered" in origin else f"{origin}: {listed}")  # fmt: skip
-
-
-def shown_end(end: Any) -> str:
-    """An end of bounds as a person reads it."""
-    return end.isoformat() if isinstance(end, date) else significant(float(end), 6)

@@ -19,7 +19,7 @@ from adomnia.errors import CheckError
 from adomnia.policy.policy import Policy
 from adomnia.review.check.personal_text import looks_like
 from adomnia.review.check.row_sizes import row_sizes
-from adomnia.schema.domain import Categories, Dates, Domain, Grid
+from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps, step_text
 
 __all__ = ["UNSAID", "InspectedColumn", "PassedLimit", "SourceCheck", "bound_text", "share_of"]
 
@@ -181,6 +181,9 @@ def _domain(domain: Domain) -> dict[str, Any]:
         return {"values": list(domain.values), "other": domain.other}
     if isinstance(domain, Dates):
         return {"low": domain.low.isoformat(), "high": domain.high.isoformat()}
+    if isinstance(domain, Timestamps):
+        ends = {"low": domain.low.isoformat(), "high": domain.high.isoformat()}
+        return {**ends, "step": step_text(domain.step), "zone": domain.zone}
     if isinstance(domain, Grid):
         return {name: float(getattr(domain, name)) for name in ("low", "high", "step")}
     return {}

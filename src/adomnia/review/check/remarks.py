@@ -54,7 +54,7 @@ def remarks(check: SourceCheck) -> list[Remark]:
     >>> with town(rows=50).open() as database:
     ...     said = remarks(database.check())
     >>> [one.about for one in said if one.grave]
-    []
+    ['person_id']
     """
     found = [
         *(one for column in check.inspection.columns for one in _column(check, column)),

@@ -20,9 +20,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.curator.answers.omissions import left_out_of
+from adomnia.curator.answers.quality_counts import Quality
 from adomnia.curator.answers.whole import whole_intervals
-from adomnia.curator.quality.left_out import left_out_of
-from adomnia.curator.quality.quality_counts import Quality
 from adomnia.engines.sql.unit_scores import laid_on_grid
 from adomnia.mechanisms.choices.scan_mechanisms import ExcessRows
 from adomnia.mechanisms.margins.margin import Noise, margin

@@ -13,6 +13,7 @@ __all__ = [
     "MAX_CUMULATIVE_VALUES",
     "MAX_DEGREES",
     "MAX_DEGREE_BOUND",
+    "MAX_DESCRIPTION",
     "MAX_EXPRESSION_CALLS",
     "MAX_FORM_BODY",
     "MAX_FREE_GROUPS",
@@ -140,6 +141,9 @@ MAX_HTTP_BODY = 1 << 20
 
 MAX_WAITING_QUESTIONS = 500
 """Questions that wait for a worker of the server."""
+
+MAX_DESCRIPTION = 2000
+"""Characters of a description in a policy."""
 
 MAX_PARAMETERS = 1000
 """Parameters ($1, $2, …) of a question by psql and its like."""

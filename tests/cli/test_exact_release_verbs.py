@@ -23,7 +23,7 @@ def test_a_release_is_registered_listed_and_in_the_ledger(run, house):
     assert listed["cells"] == 2
     assert SEX[:40] in run("ledger").out
     entries = run("ledger", "--format", "json").json["entries"]
-    assert [entry["kind"] for entry in entries] == ["opened", "prior"]
+    assert [entry["kind"] for entry in entries] == ["opened", "edition", "prior"]
     assert run("ledger", "--verify").code == 0
 
 
@@ -32,6 +32,7 @@ def test_it_says_what_it_re_prices(run, house):
     ran = run("prior", "add", "SELECT COUNT(*) AS n FROM people", "--format", "json")
     assert ran.json == {
         "before": {"epsilon": "1/2"}, "after": {"epsilon": "1"}, "repriced": 1, "accepted": False,
+        "edition": 1,
     }  # fmt: skip
     assert "1 earlier answer costs more now" not in run("prior", "add", SEX).out
 

@@ -174,15 +174,15 @@ def test_a_ledger_that_is_none_stops_everything(house, run):
 
 def test_a_changed_ledger_is_found_and_named(house, run):
     assert run("ask", COUNT, "--epsilon", "0.1").code == 0
-    assert run("ledger", "--verify").out.startswith("ok: 3 entries")
+    assert run("ledger", "--verify").out.startswith("ok: 4 entries")
     with closing(sqlite3.connect(house / "adomnia.ledger")) as connection:
         connection.execute(
-            "UPDATE journal SET body = replace(body, '1/10', '1/99') WHERE number = 2"
+            "UPDATE journal SET body = replace(body, '1/10', '1/99') WHERE number = 3"
         )
         connection.commit()
     ran = run("ledger", "--verify")
     assert ran.code == 5
-    assert "entry 2" in ran.out
+    assert "entry 3" in ran.out
     found = run("ledger", "--verify", "--format", "json")
     assert (found.code, found.json["ok"]) == (5, False)
     assert run("ask", COUNT, "--epsilon", "0.1").code == 5

@@ -65,22 +65,25 @@ def test_data_that_changed_are_refused_before_anything_is_paid(run, people: Path
     assert run(*asked).code == 0
     write(people, [*PEOPLE, ("F", "school")])
     before = spent(run)
+    assert run(*asked).json["edition"] == 1  # what has changed is not read before it is loaded
+    assert run("load").code == 0
     ran = run(*asked)
     assert ran.code == 4
     assert "prior confirm" in ran.err
     assert spent(run) == before
     assert run("prior", "confirm").code == 0
-    assert run(*asked).code == 0
+    assert run(*asked).json["edition"] == 2
     write(people, [*PEOPLE, ("F", "school"), ("F", "school")])
+    assert run("load").code == 0
     assert run(*asked).code == 4
 
 
-def test_a_declared_version_is_the_curators_word(run, people: Path):
-    declare(people, 'version = "2026"')
+def test_in_place_a_declared_version_is_the_curators_word(run, people: Path):
+    declare(people, 'in_place = true\nversion = "2026"')
     assert run("prior", "add", SEX).code == 0
     write(people, [*PEOPLE, ("F", "school")])
     assert run("ask", BOTH, "--epsilon", "0.011").code == 0
-    declare(people, 'version = "2027"')
+    declare(people, 'in_place = true\nversion = "2027"')
     assert run("ask", BOTH, "--epsilon", "0.011").code == 4
     assert run("prior", "confirm").code == 0
     assert run("ask", BOTH, "--epsilon", "0.011").code == 0
@@ -98,6 +101,8 @@ def test_numbers_that_do_not_hold_are_not_confirmed(run, people: Path):
     assert run("prior", "add", SEX, "--values", "sex.csv").code == 0
     assert run("prior", "confirm").code == 0
     write(people, [*PEOPLE, ("F", "school")])
+    assert run("prior", "confirm").code == 0  # of the edition that is asked
+    assert run("load").code == 0
     entries = run("ledger", "--format", "json").json["entries"]
     ran = run("prior", "confirm")
     assert ran.code == 6
@@ -105,6 +110,7 @@ def test_numbers_that_do_not_hold_are_not_confirmed(run, people: Path):
     assert run("ledger", "--format", "json").json["entries"] == entries
     assert run("ask", BOTH, "--epsilon", "0.011").code == 4
     write(people, PEOPLE[1:] + PEOPLE[:1])
+    assert run("load").code == 0
     assert run("prior", "confirm").code == 0
 
 
@@ -127,6 +133,8 @@ def test_a_row_without_a_listed_value_is_not_told(run, people: Path, extra, neig
 def test_rows_without_a_listed_value_are_not_confirmed(run, people: Path):
     assert run("prior", "add", SEX).code == 0
     write(people, [*PEOPLE, ("X", "none")])
+    assert run("load").code == 0
     assert run("prior", "confirm").code == 6
     write(people, [*PEOPLE, ("F", "doctor")])
+    assert run("load").code == 0
     assert run("prior", "confirm").code == 0

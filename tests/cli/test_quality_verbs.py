@@ -81,3 +81,16 @@ def test_counts_cost_what_they_say_or_are_refused(visits, run, monkeypatch):
     refused = run("load", "--quality", "1000", "--format", "json")
     assert refused.code == 3
     assert run("load", "--quality", "none").code == 2
+
+
+def test_bounds_are_proposed_with_the_lines_to_paste(visits, run, monkeypatch):
+    monkeypatch.chdir(visits)
+    text = run("bounds", "cost", "--epsilon", "0.5").out
+    assert re.search(r"^\[attributes.cost\]\nlow = -?\d+  # found privately, receipt [0-9a-f]{32}$",
+                     text, re.MULTILINE)  # fmt: skip
+    assert re.search(r"^at most [\d,]+ people have a value above high$", text, re.MULTILINE)
+    found = run("bounds", "cost", "--epsilon", "0.5", "--format", "json").json
+    assert int(found["low"]) <= 0
+    assert int(found["high"]) >= 1
+    assert found["spent"] == {"epsilon": "1/2"}
+    assert run("bounds", "nowhere", "--epsilon", "0.5").code == 2

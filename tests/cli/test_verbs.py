@@ -99,7 +99,8 @@ def test_plan_spends_nothing(house, run):
     assert found["margins"] == {"n": 30}
     assert found["confidence"] == 0.95
     assert run("budget", "--format", "json").json["data"]["spent"] == "0"
-    assert len(run("ledger", "--format", "json").json["entries"]) == 1
+    entries = run("ledger", "--format", "json").json["entries"]
+    assert [entry["kind"] for entry in entries] == ["opened", "edition"]
     assert "nothing was spent" in run("plan", BY_SEX, "--rho", "0.1").out
 
 
@@ -131,13 +132,14 @@ def test_budget_as_json(house, run):
 def test_ledger_lists_every_event_without_numbers_of_the_answer(house, run):
     run("ask", BY_SEX, "--epsilon", "0.1", "--analyst", "alice")
     entries = run("ledger", "--format", "json").json["entries"]
-    assert [entry["kind"] for entry in entries] == ["opened", "reserved", "answered"]
-    assert entries[1]["cost"] == {"epsilon": "1/10"}
-    assert entries[1]["statement"] == BY_SEX
-    assert entries[2]["answers"] == 2
-    assert "body" not in entries[2]
+    assert [entry["kind"] for entry in entries] == ["opened", "edition", "reserved", "answered"]
+    assert entries[1]["number"] == 2
+    assert entries[2]["cost"] == {"epsilon": "1/10"}
+    assert entries[2]["statement"] == BY_SEX
+    assert entries[3]["answers"] == 3
+    assert "body" not in entries[3]
     out = run("ledger").out
-    assert re.search(r"2 .* alice +laplace +epsilon 0.1 +SELECT sex", out)
+    assert re.search(r"3 .* alice +laplace +epsilon 0.1 +SELECT sex", out)
     (house / "people.parquet").unlink()
     assert run("ledger").out == out
 

@@ -1,4 +1,4 @@
-"""The whole way on a PostgreSQL source: the same answers, exit codes, and a debit that stays."""
+"""The whole way on PostgreSQL, read in place: answers, exit codes, and a debit that stays."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ COUNT = "SELECT sex, COUNT(*) AS n, AVG(age) AS a FROM people GROUP BY sex"
 POLICY = """[data]
 source = "{url}"
 table = "{table}"
+in_place = true
 
 [privacy]
 epsilon = 100

@@ -95,7 +95,8 @@ class _Loaded:
 
     def __getattr__(self, name):
         def asked(request, *rest):
-            return getattr(self._edition(request.table), name)(request, *rest)
+            table = getattr(request, "table", request)
+            return getattr(self._edition(table), name)(request, *rest)
 
         return asked
 

@@ -103,6 +103,12 @@ SELECT SUM(income / 1000), SUM(price / 3), SUM(age % 10), AVG(SQRT(age)) FROM pe
 SELECT SUM(COALESCE(debt, 0)), SUM(NULLIF(age, 0)), SUM(POWER(debt, 2)) FROM people
 => people | measure sum(case(not(is_null(nearest(debt))), nearest(debt), 0)), sum(case(eq(age, 0), null, nearest(age))), sum(mul(nearest(debt), nearest(debt))) | show sum = stat0, sum_2 = stat1, sum_3 = stat2
 
+SELECT COUNT(*) FROM people WHERE admitted + INTERVAL '1 day' > '2020-01-01' AND admitted < TIMESTAMP '2021-01-01 00:00'
+=> people | where and(gt(day_shift(inside(admitted), 0, 1), 2020-01-01), lt(admitted, 2021-01-01)) | measure count(*) | show count = stat0
+
+SELECT AVG(DATE_DIFF('month', admitted, DATE '2025-12-31' - INTERVAL '1 month')) FROM people
+=> people | measure avg(sub(24311, add(mul(extract(nearest(admitted), year), 12), extract(nearest(admitted), month)))) | show avg = stat0
+
 SELECT AVG(admitted - DATE '2015-01-01') FROM people
 => people | measure avg(days(nearest(admitted), 2015-01-01)) | show avg = stat0
 

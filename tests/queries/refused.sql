@@ -591,9 +591,17 @@ SELECT COUNT(*) FROM people WHERE name COLLATE "C" = 'x'
                                   ^
 => COLLATE is not supported: its range cannot be derived
 
-SELECT COUNT(*) FROM people WHERE admitted + INTERVAL '1 day' > '2020-01-01'
+SELECT COUNT(*) FROM people WHERE admitted + INTERVAL '1 hour' > '2020-01-01'
                                   ^
-=> a number is needed here
+=> a date has no time of day
+
+SELECT COUNT(*) FROM people WHERE admitted < '2020-05-01 12:00'
+                                             ^
+=> a date has no time of day
+
+SELECT COUNT(*) FROM people WHERE admitted IN ('2020-05-01', TIMESTAMP '2020-05-01 12:00')
+                                                                       ^
+=> a date has no time of day
 
 SELECT COUNT(*) FROM people WHERE GREATEST(sex, 'G') = 'G'
                                            ^

@@ -10,6 +10,7 @@ import click
 
 from adomnia import formatting
 from adomnia.cli import options
+from adomnia.curator.editions import prior_edition, use_edition
 from adomnia.curator.ledger_view import (
     exact_text,
     list_entries,
@@ -86,6 +87,8 @@ def _described(entries: list[Entry]) -> Iterator[dict[str, Any]]:
             facts |= _prior(entry.head)
         if entry.kind == "budget":
             facts |= dict(entry.head)
+        if entry.kind == "edition":  # its digest is told where it is made
+            facts |= {"edition": entry.head["number"]}
         if entry.kind == "opened":
             facts |= {"dataset": entry.head.get("dataset"), "by": entry.head.get("by")}
         yield facts
@@ -97,6 +100,7 @@ def _prior(head: Mapping[str, Any]) -> dict[str, Any]:
         "statement": exact_text(head["published"]),
         "repriced": len(head["prices"]),
         "accepted": head["accepted"],
+        "edition": prior_edition(head["published"]),
     }
 
 
@@ -108,6 +112,7 @@ def _reserved(entry: Entry) -> dict[str, Any]:
         "session": head.get("session"),
         "statement": body["statement"],
         "event": body["event"],
+        "edition": use_edition(body),
         "cost": {name: cost[name] for name in ("epsilon", "rho", "delta") if name in cost},
         **({"mechanisms": named} if (named := outside_origins(entry)) else {}),
     }
@@ -147,6 +152,8 @@ def _about(entry: Mapping[str, Any]) -> str:
         return f"answers #{entry['answers']}"
     if entry["kind"] == "repeated":
         return "repeats " + ", ".join(f"#{number}" for number in entry["repeats"])
+    if entry["kind"] == "edition":
+        return f"edition {entry['edition']} of the data"
     if entry["kind"] == "budget":
         of = "the data" if entry["name"] is None else str(entry["name"])
         return formatting.one_line(

@@ -8,8 +8,8 @@ from fractions import Fraction
 import click
 
 from adomnia.cli import options
+from adomnia.curator.answers.omissions import Omission
 from adomnia.curator.database import confirmed_policy, open_database
-from adomnia.curator.quality.left_out import LeftOut
 from adomnia.curator.sources import telling
 from adomnia.curator.table_backend import load_edition
 from adomnia.policy.policy import Policy
@@ -27,10 +27,11 @@ __all__ = ["load"]
 def load(check: bool, quality: str | None, policy: str, form: str) -> None:
     """Read the source, clean it by the policy, and answer questions from that from now on.
 
-    What is read is kept as an edition, in a folder beside the ledger that only its owner may enter.
-    A source that has changed is not read before this is run again. Where it cannot be read, the
-    last edition stays in force; and so it does with --check, where a limit of [check] in the policy
-    is passed (exit code 6).
+    What is read is kept as an edition: of files in a folder beside the ledger that only its owner
+    may enter, of PostgreSQL in a schema there that only its role may read, of Spark in Parquet
+    files. A source that has changed is not read before this is run again. Where it cannot be read,
+    the last edition stays in force; and so it does with --check, where a limit of [check] in the
+    policy is passed (exit code 6).
 
     With --quality (or [quality] in the policy) a little of the budget is spent, once for each
     edition, on private counts of what cleaning and unit bounds leave out. From then on every
@@ -72,7 +73,7 @@ def _checked(policy: Policy) -> str | None:
     return found.version
 
 
-def _counted(policy: str, epsilon: Fraction | None) -> tuple[LeftOut, ...] | None:
+def _counted(policy: str, epsilon: Fraction | None) -> tuple[Omission, ...] | None:
     """What the edition leaves out, counted for this loss; None where nothing is paid for it."""
     if epsilon is None:
         return None

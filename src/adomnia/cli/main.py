@@ -22,8 +22,8 @@ INTERRUPTED = 130
 
 
 VERBS = (
-    *("init", "check", "load", "ask", "plan", "release", "independence", "prior", "hold", "serve"),
-    *("account", "audit", "attack", "budget", "ledger", "demo", "why"),
+    *("init", "check", "bounds", "load", "ask", "plan", "release", "independence", "prior"),
+    *("hold", "serve", "account", "audit", "attack", "budget", "ledger", "demo", "why"),
 )
 """In the order of the help; each is in the module of its name, which is loaded when it is used."""
 

@@ -9,7 +9,7 @@ import click
 from adomnia import formatting
 from adomnia.cli import options
 from adomnia.cli.ask import read_sql
-from adomnia.curator.database import open_database
+from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.curator.determined_cells import DeterminedCells
 from adomnia.errors import CheckError
 from adomnia.present import terminal
@@ -17,7 +17,7 @@ from adomnia.present import terminal
 __all__ = ["prior"]
 
 MOST = 20
-HEADINGS = ("#", "time (UTC)", "numbers", "re-priced", "statement")
+HEADINGS = ("#", "time (UTC)", "edition", "numbers", "re-priced", "statement")
 
 
 @click.group(short_help="What was released exactly: add, confirm, list.")
@@ -55,7 +55,7 @@ def add(sql: str, policy: str, form: str, **said: Any) -> None:
     checked = not said.pop("unchecked")
     with open_database(policy, accept=said["accept"]) as database:
         found = database.add_prior(read_sql(sql), check=checked, **said)
-        budget = database.policy.budget
+        budget, edition = database.policy.budget, _edition(database)
         before, after = budget.spent(found.before), budget.spent(found.after)
     if form == "json":
         terminal.json_text({
@@ -63,9 +63,11 @@ def add(sql: str, policy: str, form: str, **said: Any) -> None:
             "after": {name: str(value) for name, value in after.items()},
             "repriced": found.repriced,
             "accepted": found.accepted,
+            "edition": edition,
         })  # fmt: skip
         return
-    click.echo("registered: from now on it is part of the promise")
+    of = "" if edition is None else f", with edition {edition} of the data"
+    click.echo(f"registered{of}: from now on it is part of the promise")
     if found.repriced:
         one = found.repriced == 1
         many = "1 earlier answer costs" if one else f"{found.repriced} earlier answers cost"
@@ -96,6 +98,7 @@ def confirm(policy: str, form: str) -> None:
     with open_database(policy) as database:
         some = bool(database.priors().releases)
         wrong = database.confirm_priors() if some else None
+        edition = _edition(database)
     if wrong is not None:
         raise CheckError(
             f"not confirmed: {formatting.one_line(wrong)}",
@@ -103,9 +106,10 @@ def confirm(policy: str, form: str) -> None:
             "table, policy and ledger for data that have grown",
         )
     if form == "json":
-        terminal.json_text({"confirmed": some})
+        terminal.json_text({"confirmed": some, "edition": edition})
     elif some:
-        click.echo("confirmed: what was released exactly holds for the data as they are now")
+        of = "the data as they are now" if edition is None else f"edition {edition} of the data"
+        click.echo(f"confirmed: what was released exactly holds for {of}")
     else:
         click.echo("nothing was registered as released exactly")
 
@@ -131,9 +135,13 @@ def list_priors(policy: str, form: str) -> None:
         _print(found)
 
 
+def _edition(database: PrivateDatabase) -> int | None:
+    return None if database.edition is None else database.edition.number
+
+
 def _print(found: DeterminedCells) -> None:
     screen = terminal.console()
-    screen.print(terminal.table(HEADINGS, map(_row, found.releases), [0, 3]))
+    screen.print(terminal.table(HEADINGS, map(_row, found.releases), [0, 2, 4]))
     fixed = found.determined
     if found.cells is None:
         screen.print("they span too many cells to look at each")
@@ -162,6 +170,7 @@ def _row(release: dict[str, Any]) -> tuple[str, ...]:
     return (
         str(release["number"]),
         formatting.second(str(release["at"])),
+        "" if release["edition"] is None else str(release["edition"]),
         numbers,
         str(release["repriced"]) + (" (accepted)" if release["accepted"] else ""),
         formatting.one_line(str(release["sql"]), 60),

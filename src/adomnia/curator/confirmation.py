@@ -24,6 +24,7 @@ __all__ = ["check_numbers", "confirm"]
 
 def confirm(backend: TableBackend) -> str | None:
     """Record that the releases hold for this version of the data; or say which does not."""
+    backend.version()  # the last edition, and one that can be read
     known = backend.public()[1]
     only = known.only_listed(backend.table)
     with backend.engine.snapshot() as engine:
@@ -35,10 +36,10 @@ def confirm(backend: TableBackend) -> str | None:
 
 def check_numbers(backend: TableBackend, prior: Prior) -> str | None:
     """Whether the data have the numbers of a release that is to be registered; or what is wrong."""
+    backend.version()  # as above
     published = bind_prior(prior, backend.bind)
     bodies = (*backend.journal.account().priors, {"published": prior.to_json()})
     only = backend.knowledge.known(bodies).only_listed(backend.table)
-    backend.engine.ready()
     with backend.engine.snapshot() as engine:
         if _holds(engine, backend.table, published, only):
             return None

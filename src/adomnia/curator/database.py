@@ -28,8 +28,9 @@ from adomnia.queries.question import Question
 from adomnia.schema.table import Table
 
 if TYPE_CHECKING:
+    from adomnia.curator.answers.omissions import Omission
     from adomnia.curator.determined_cells import DeterminedCells
-    from adomnia.curator.quality.left_out import LeftOut
+    from adomnia.curator.quality.column_bounds import ProposedBounds
     from adomnia.curator.releases.release import Progress, Release
     from adomnia.curator.releases.release_plan import ReleaseMethod, ReleasePlan
     from adomnia.priors.solver.system import System
@@ -376,7 +377,7 @@ class PrivateDatabase(Closing):
             self.measure_quality(epsilon)
         return made
 
-    def measure_quality(self, epsilon: Amount) -> tuple[LeftOut, ...]:
+    def measure_quality(self, epsilon: Amount) -> tuple[Omission, ...]:
         """Count privately what cleaning and a unit's bound leave out of the edition that is asked.
 
         It is paid once for each edition, and told beside every answer from then on. Returns what
@@ -390,11 +391,37 @@ class PrivateDatabase(Closing):
         >>> [part.column for part in counted]
         ['sex', 'age', 'income', 'region']
         """
-        from adomnia.curator.quality.left_out import all_left_out  # noqa: PLC0415 (for curators)
+        from adomnia.curator.answers.omissions import all_left_out  # noqa: PLC0415 (for curators)
         from adomnia.curator.quality.quality import measure_quality  # noqa: PLC0415 (as above)
 
         found = measure_quality(self._backend, epsilon)
         return all_left_out(self._backend.table, found, 0.95)
+
+    def bounds(
+        self,
+        column: str,
+        epsilon: Amount,
+        *,
+        step: Amount | None = None,
+        confidence: float = 0.95,
+    ) -> ProposedBounds:
+        """Propose bounds of a column of numbers, found privately in the source as it is now.
+
+        The column need not be declared; `step` is that of its numbers, by default the declared one
+        or 1. Returns the bounds with how many people at most have a value beyond them, and the
+        lines that declare them. Raises a QuestionError where the column holds days or the epsilon
+        is wrong, a PolicyError where the source has no such column, a NotAllowedError where
+        something was released exactly, and a BudgetError where the budget does not allow it.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=2000).open() as database:
+        ...     database.bounds("age", epsilon=50).high
+        Fraction(100, 1)
+        """
+        from adomnia.curator.quality.column_bounds import propose_bounds  # noqa: PLC0415 (seldom)
+
+        asked = (epsilon, step, confidence)
+        return propose_bounds(self.policy, column, asked, self._backend.source)
 
     def close(self) -> None:
         """Let go of the data and the ledger; nothing can be asked afterwards.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from adomnia.curator.editions import prior_edition
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import AdomniaError, QuestionError
 from adomnia.queries.measurement import Counts
@@ -56,6 +57,7 @@ def determined_cells(backend: TableBackend) -> DeterminedCells:
             "below": entry.head["published"]["below"],
             "repriced": len(entry.head["prices"]),
             "accepted": entry.head["accepted"],
+            "edition": prior_edition(entry.head["published"]),
         }
         for entry in entries
     )

@@ -1,56 +1,63 @@
 """Editions: the source as it was read once, cleaned by the policy, under a number of its own.
 
-They lie in a folder beside the ledger that only its owner may enter, each in a folder of its own
-that takes its place at once or not at all. That one was made, and when, is an entry of the ledger
-and public; what tells its content from another's is keyed with a secret of the ledger and for the
-curator alone: a plain digest would confirm a guess about the last unknown row (`editions.md`).
+They are kept where the source is (`edition_stores.py`), readable for their owner alone, and each
+takes its place at once or not at all. That one was made, and when, is an entry of the ledger and
+public; which one is in force, the ledger alone decides. What tells its content from another's is
+keyed with a secret of the ledger and for the curator alone: a plain digest would confirm a guess
+about the last unknown row (`editions.md`).
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import hmac
 import json
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from uuid import uuid4
+from typing import Any
 
-from adomnia.curator.ledger_view import open_journal, open_ledger
-from adomnia.errors import MachineryError, PolicyError
+from adomnia.curator.edition_stores import store_of
+from adomnia.curator.ledger_view import dataset_of, open_journal, open_ledger
+from adomnia.engines.edition_store import (
+    EditionEngine,
+    EditionFacts,
+    EditionName,
+    EditionWriter,
+    Means,
+    Tell,
+)
+from adomnia.errors import MachineryError
 from adomnia.ledger.account import Account
 from adomnia.ledger.entry import Record
 from adomnia.ledger.journal import Journal
 from adomnia.policy.policy import Policy
 from adomnia.schema.table import Table
 
-if TYPE_CHECKING:
-    from adomnia.engines.duckdb.edition import DuckDBEdition, EditionFile
-
-__all__ = ["Edition", "EditionDraft", "Editions", "Tell", "edition_of", "in_force"]
+__all__ = [
+    "Edition",
+    "EditionDraft",
+    "Editions",
+    "OpenEdition",
+    "Tell",
+    "edition_of",
+    "in_force",
+    "prior_edition",
+    "use_edition",
+]
 
 FORMAT = 1
 """How editions are written; those of another format are made anew."""
 
-ROWS, FACTS = "rows.duckdb", "edition.json"
-
 Check = Callable[[Mapping[str, str]], None]
 """Refuses columns that are not those of the policy."""
-
-Tell = Callable[[int], None]
-"""Called with the number of rows that have been read, now and then."""
 
 
 @dataclass(frozen=True)
 class Edition:
-    """An edition that is in force: its number, when it was made, and where it is.
+    """An edition that is in force: its number, when it was made, and of which content.
 
     `digest` is for the curator: two editions of the same rows by the same policy have the same.
     """
@@ -58,155 +65,107 @@ class Edition:
     number: int
     at: str
     digest: str
-    path: Path
+    name: EditionName = field(repr=False)
+
+
+@dataclass(frozen=True)
+class OpenEdition:
+    """An edition, and the engine that asks it."""
+
+    edition: Edition
+    engine: EditionEngine
 
 
 @dataclass(frozen=True)
 class EditionDraft:
     """An edition that was written and has no number yet."""
 
-    path: Path
-    facts: EditionFile
+    writer: EditionWriter
+    facts: EditionFacts
 
 
 class Editions:
     """The editions of one policy."""
 
     def __init__(self, policy: Policy) -> None:
-        self.policy = policy
-        beside = policy.file if "://" in policy.ledger else Path(policy.beside(policy.ledger))
-        named = policy.editions
-        self.folder = Path(policy.beside(named)) if named else beside.with_suffix(".editions")
+        self.policy, self._store = policy, store_of(policy)
         self._coding = _coding(policy)
 
-    def current(self, journal: Journal) -> Edition | None:
-        """The last edition of this policy that the ledger knows and the folder has."""
-        known = journal.account().editions
-        for number in sorted(known, reverse=True):
-            head, path = known[number], self._path(known[number])
-            if head["coding"] == self._coding and (path / FACTS).exists():
-                return Edition(number, head["at"], head["digest"], path)
+    @property
+    def place(self) -> str:
+        """Where they are, as `[data] editions` says it."""
+        return self._store.place
+
+    def newest(self, journal: Journal, table: Table, after: int = 0) -> OpenEdition | None:
+        """The last edition of this policy that the ledger knows and the store has, opened; None
+        where there is none after this number."""
+        account = journal.account()
+        for number in sorted((n for n in account.editions if n > after), reverse=True):
+            head = account.editions[number]
+            if head["coding"] != self._coding:
+                continue
+            found = Edition(number, head["at"], head["digest"], _name(account, number))
+            engine = self._store.open(found.name, table)
+            if engine is None:
+                continue
+            if _keyed(account, engine.facts.digest) == found.digest:
+                return OpenEdition(found, engine)
+            engine.close()  # it bears this number for a ledger that was copied or went back
         return None
 
+    def open(self, edition: Edition, table: Table) -> EditionEngine:
+        """The engine that asks an edition."""
+        engine = self._store.open(edition.name, table)
+        if engine is None:
+            raise MachineryError(f"edition {edition.number} is gone", "ask the last one")
+        return engine
+
     def known(self) -> Edition | None:
-        """The same, from the policy's own ledger."""
+        """The same from the policy's own ledger, closed again."""
+        table = Table(self.policy.table, self.policy.attributes, self.policy.unit)
         with open_ledger(self.policy) as journal:
-            return None if journal is None else self.current(journal)
-
-    def latest(self) -> int:
-        """The highest number in the folder; it changes when an edition is put there."""
-        try:
-            names = os.listdir(self.folder)
-        except OSError:
-            return 0
-        found = (_NAMED.fullmatch(name) for name in names)
-        return max((int(name[1]) for name in found if name is not None), default=0)
-
-    def open(self, edition: Edition, table: Table) -> DuckDBEdition:
-        """The engine that is asked."""
-        from adomnia.engines.duckdb.edition import (  # noqa: PLC0415 (slow to import)
-            DuckDBEdition,
-            EditionFile,
-        )
-
-        facts = EditionFile.from_json((edition.path / FACTS).read_text())
-        name = f"edition {edition.number}"
-        return DuckDBEdition(edition.path / ROWS, facts, table, name, self.policy.memory)
+            found = None if journal is None else self.newest(journal, table)
+        if found is None:
+            return None
+        found.engine.close()
+        return found.edition
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Nobody else makes an edition in this folder meanwhile."""
-        try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if self.folder.stat().st_mode & 0o077:  # one that was there: its files are rows
-                self.folder.chmod(0o700)
-            (self.folder / "lock").touch(mode=0o600)
-            lock = (self.folder / "lock").open("a")
-        except OSError as error:
-            raise PolicyError(
-                f"no edition can be written to {str(self.folder)!r} ({type(error).__name__})",
-                'name a folder that can be: [data] editions = "…"', str(self.policy.file),
-            ) from None  # fmt: skip
-        with lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+    def alone(self) -> Iterator[EditionWriter]:
+        """A turn to write an edition: nobody else makes one meanwhile."""
+        with self._store.writing() as writer:
+            yield writer
 
-    def write(self, table: Table, check: Check, tell: Tell | None = None) -> EditionDraft:
+    def write(
+        self, writer: EditionWriter, table: Table, check: Check, tell: Tell | None = None
+    ) -> EditionDraft:
         """Read the source and write what it holds; nothing that is in force changes.
 
         Before a row is read, `check` is told the columns that there are.
         """
-        from adomnia.engines.duckdb.edition import (  # noqa: PLC0415 (slow to import)
-            Means,
-            write_edition,
-        )
-
-        self._clear()
-        policy, path = self.policy, self.folder / f"unfinished-{uuid4().hex}"
-        path.mkdir(mode=0o700)
-        try:
-            source, relation = policy.beside(policy.source), policy.relation or policy.table
-            means = Means(policy.memory, tell, check)
-            facts = write_edition(path / ROWS, source, relation, table, means)
-            _write_durably(path / FACTS, facts.to_json())
-        except BaseException:
-            shutil.rmtree(path, ignore_errors=True)
-            raise
-        return EditionDraft(path, facts)
-
-    def discard(self, draft: EditionDraft) -> None:
-        """Erase a draft that shall have no number."""
-        shutil.rmtree(draft.path, ignore_errors=True)
-
-    def source_version(self) -> str:
-        """Which state of the source is there now, without reading a row."""
-        from adomnia.engines.source_files import find, version  # noqa: PLC0415 (as above)
-
-        return version(find(self.policy.beside(self.policy.source)))
+        return EditionDraft(writer, writer.write(table, Means(self.policy.memory, tell, check)))
 
     def publish(self, draft: EditionDraft, journal: Journal) -> Edition:
         """Give a draft its number: from now on it is in force. Old ones are erased.
 
-        Between entry and folder an end leaves the last edition in force: an entry without its
-        folder is passed over.
+        What ends between the entry and the store leaves the last edition in force: an entry
+        without its edition is passed over.
         """
-        mark = uuid4().hex[:12]  # what another ledger's edition of this number does not have
 
         def decide(account: Account) -> Sequence[Record]:
             number = max(account.editions, default=0) + 1
             at = datetime.now(UTC).isoformat(timespec="seconds")
-            head = {"number": number, "coding": self._coding, "at": at, "mark": mark}
+            head = {"number": number, "coding": self._coding, "at": at}
             return [Record("edition", {**head, "digest": _keyed(account, draft.facts.digest)})]
 
         (entry,) = journal.append(decide)
-        path = self._path(entry.head)
-        draft.path.replace(path)
-        _sync(self.folder)
-        self._erase(journal.account().editions)
-        head = entry.head
-        return Edition(int(head["number"]), str(head["at"]), str(head["digest"]), path)
-
-    def _path(self, head: Mapping[str, Any]) -> Path:
-        return self.folder / f"{head['number']:06}-{head['mark']}"
-
-    def _clear(self) -> None:
-        """Remove what was left unfinished; the lock says that nobody is writing."""
-        for left in self.folder.glob("unfinished-*"):
-            shutil.rmtree(left, ignore_errors=True)
-
-    def _erase(self, known: Mapping[int, Mapping[str, Any]]) -> None:
-        """Remove all editions but the last that there are; whoever reads one has it open, and
-        keeps it. A folder beside the ledger has no others; in one that is named, another ledger's
-        may lie."""
-        there = [path for _, head in sorted(known.items()) if (path := self._path(head)).exists()]
-        kept, own = {*there[-self.policy.keep :]}, self.policy.editions is None
-        for path in self.folder.iterdir():
-            mine = path in there or (own and _NAMED.fullmatch(path.name) is not None)
-            if mine and path not in kept:
-                shutil.rmtree(path, ignore_errors=True)
+        account, number = journal.account(), int(entry.head["number"])
+        name = _name(account, number)
+        draft.writer.publish(name)
+        draft.writer.erase(name.ledger, account.editions.keys(), self.policy.keep)
+        return Edition(number, str(entry.head["at"]), str(entry.head["digest"]), name)
 
 
-_NAMED = re.compile(r"(\d{6,})-[0-9a-f]{12}")
 _NUMBERED = re.compile(r"edition (\d+), ")
 
 
@@ -216,44 +175,53 @@ def edition_of(version: str) -> int | None:
     return None if found is None else int(found[1])
 
 
+def use_edition(body: Mapping[str, Any]) -> int | None:
+    """The number of the edition that a paid use was of, by the body of its entry."""
+    return edition_of(str(body.get("use", {}).get("data", "")))
+
+
+def prior_edition(published: Mapping[str, Any]) -> int | None:
+    """The number of the edition that an exact release was registered with or confirmed for."""
+    return edition_of(str(published.get("data") or published.get("confirmed") or ""))
+
+
 def in_force(
     editions: Editions, table: Table, check: Check, tell: Tell | None = None
-) -> tuple[Journal, Edition]:
+) -> tuple[Journal, OpenEdition]:
     """The ledger, and the edition that is asked; made where there is none.
 
     A source that cannot be read leaves no ledger.
     """
-    current = editions.known()
-    if current is not None:
-        return open_journal(editions.policy), current
-    with editions.alone():
-        current = editions.known()  # somebody may have made one meanwhile
-        if current is not None:
-            return open_journal(editions.policy), current
-        draft = editions.write(table, check, tell)
-        opened = open_journal(editions.policy)
+    found = _found(editions, table)
+    if found is not None:
+        return found
+    with editions.alone() as writer:
+        found = _found(editions, table)  # somebody may have made one meanwhile
+        if found is not None:
+            return found
+        draft = editions.write(writer, table, check, tell)
+        journal = open_journal(editions.policy)
         try:
-            return opened, editions.publish(draft, opened)
+            editions.publish(draft, journal)
+            opened = editions.newest(journal, table)
+            if opened is None:
+                raise MachineryError("the edition that was written is gone", "load it again")
         except BaseException:
-            opened.close()
+            journal.close()
             raise
+        return journal, opened
 
 
-def _write_durably(path: Path, text: str) -> None:
-    with path.open("w") as file:
-        path.chmod(0o600)
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync(folder: Path) -> None:
-    """Have the names in a folder on disk."""
-    opened = os.open(folder, os.O_RDONLY)
+def _found(editions: Editions, table: Table) -> tuple[Journal, OpenEdition] | None:
+    with open_ledger(editions.policy) as known:
+        opened = None if known is None else editions.newest(known, table)
+    if opened is None:
+        return None
     try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+        return open_journal(editions.policy), opened
+    except BaseException:
+        opened.engine.close()
+        raise
 
 
 def _keyed(account: Account, digest: str) -> str:
@@ -263,9 +231,15 @@ def _keyed(account: Account, digest: str) -> str:
     return hmac.new(account.salt.encode(), digest.encode(), hashlib.sha256).hexdigest()
 
 
+def _name(account: Account, number: int) -> EditionName:
+    """The name of an edition: of its ledger, wherever that is moved, it tells nothing else."""
+    return EditionName(_keyed(account, "whose editions")[:16], number)
+
+
 def _coding(policy: Policy) -> str:
-    """A digest of all that an edition rests on beside the rows."""
+    """A digest of all that an edition rests on beside the rows; no password is in it."""
     attributes = [(name, repr(part.domain), part.sensitive)
                   for name, part in policy.attributes.items()]  # fmt: skip
-    facts = [FORMAT, policy.source, policy.relation or policy.table, policy.unit, attributes]
+    place = policy.source if "://" not in policy.source else dataset_of(policy)["source"]
+    facts = [FORMAT, place, policy.relation or policy.table, policy.unit, attributes]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]

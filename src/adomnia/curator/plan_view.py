@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
-from adomnia.curator.quality.left_out import LeftOut
+from adomnia.curator.answers.known_rows import DECLARED
+from adomnia.curator.answers.omissions import Omission
 from adomnia.formatting import amount, amounts, confidence, margin, margin_size, one_line, share
 
 __all__ = [
-    "DECLARED",
     "ShownPlan",
     "assumptions",
     "estimate_basis",
@@ -19,8 +19,6 @@ __all__ = [
     "plan_margins",
 ]
 
-DECLARED = "declared rows"
-"""The source of rows that the policy tells."""
 EVENLY = "values are spread evenly over their range"
 
 
@@ -68,7 +66,7 @@ class ShownPlan(Protocol):
     @property
     def row_level(self) -> dict[str, Any]: ...
     @property
-    def left_out(self) -> Sequence[LeftOut]: ...
+    def left_out(self) -> Sequence[Omission]: ...
     @property
     def estimated_margins(self) -> Mapping[str, ShownEstimate]: ...
     @property

@@ -12,10 +12,10 @@ from adomnia.curator.answers.answer_shape import describe
 from adomnia.curator.answers.estimate import ColumnNoise, Estimate, Unit, column_noise, estimates
 from adomnia.curator.answers.estimated_margins import EstimatedMargin, estimated_margins
 from adomnia.curator.answers.known_rows import KnownRows
+from adomnia.curator.answers.omissions import Omission
 from adomnia.curator.plan_view import assumptions, plan_lines
 from adomnia.curator.planning.free_lunch_utility import worth_of
 from adomnia.curator.planning.plan import Plan
-from adomnia.curator.quality.left_out import LeftOut
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.measurement_mechanisms import Measuring
 from adomnia.mechanisms.noisy_values import Measured
@@ -49,6 +49,14 @@ class QueryPlan:
     ...     plan = database.session().plan("SELECT COUNT(*) AS n FROM people", epsilon=1)
     >>> plan.mechanism, plan.cells, round(plan.margins["n"]), plan.to_json()["sensitivity"]["value"]
     ('laplace', 1, 3, '1')
+    >>> with town(rows=50).open() as database:
+    ...     session = database.session()
+    ...     counted = session.ask("SELECT COUNT(*) AS n FROM people", epsilon=100)
+    ...     plan = session.plan("SELECT AVG(age) AS mean FROM people", epsilon=1)
+    >>> plan.margins["mean"], round(plan.estimated_margins["mean"].margin), plan.known_rows.rows
+    (None, 5, (50,))
+    >>> plan.known_rows.source == counted.receipt
+    True
     """
 
     spent: dict[str, Fraction]
@@ -62,7 +70,7 @@ class QueryPlan:
     worth: dict[str, dict[str, Any]] = field(default_factory=dict)
     row_level: dict[str, Any] = field(default_factory=dict)
     noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[Omission, ...] = ()
     estimated_margins: Mapping[str, EstimatedMargin] = field(default_factory=dict)
     known_rows: KnownRows | None = None
 

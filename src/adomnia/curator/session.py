@@ -12,11 +12,11 @@ from adomnia.curator.access import Error, Watch, confidence_of, error_of
 from adomnia.curator.answers.answer import Answer, AnswerTable, tabulate
 from adomnia.curator.answers.answer_shape import Described, describe, without_data
 from adomnia.curator.answers.known_rows import KnownRows, known_rows
+from adomnia.curator.answers.omissions import Omission, is_known, left_out_of
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
 from adomnia.curator.answers.whole import whole_intervals
-from adomnia.curator.editions import edition_of
+from adomnia.curator.editions import edition_of, use_edition
 from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
-from adomnia.curator.quality.left_out import LeftOut, is_known, left_out_of
 from adomnia.curator.quality.quality import paid_quality
 from adomnia.curator.query_plan import QueryPlan, plan_free_query, plan_query, search
 from adomnia.curator.spend import Payer, Use, spend
@@ -131,7 +131,7 @@ class Session:
     def _edition(self, receipt: str, version: str, repeated: bool) -> int | None:
         """Which edition an answer is of; one that is given again, of when it was paid."""
         entry = self._backend.journal.reservation(receipt) if repeated else None
-        return edition_of(version if entry is None else str(entry.body["use"]["data"]))
+        return edition_of(version) if entry is None else use_edition(entry.body)
 
     def _is_answered(self, key: str | None) -> bool:
         """Whether this key has an answer already, which it then gets again."""
@@ -445,7 +445,7 @@ class Session:
 
     def _left_out(
         self, question: Question, edition: int | None, confidence: float
-    ) -> tuple[LeftOut, ...]:
+    ) -> tuple[Omission, ...]:
         """What is left out of an answer, as far as it is known of this edition."""
         quality = paid_quality(self._backend, edition)
         return left_out_of(question, self._backend.table, quality, confidence)

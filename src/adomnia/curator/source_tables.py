@@ -28,13 +28,13 @@ def tables_of(place: str) -> Mapping[str, int] | None:
     return source_tables.tables(place)
 
 
-def check_columns_alike(place: str) -> None:
+def check_columns_alike(place: str, table: str) -> None:
     """Refuse files of different columns: side by side they are no table that anybody meant."""
     if "://" in place:
         return
     from adomnia.engines.duckdb import source_tables  # noqa: PLC0415 (slow to import)
 
-    groups = source_tables.column_groups(place)
+    groups = source_tables.column_groups(place, table)
     if len(groups) == 1:
         return
     told = []

@@ -13,7 +13,7 @@ from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Domain
 from adomnia.schema.table import PublicTable
 
-__all__ = ["engine_of", "open_engine", "read_public", "telling"]
+__all__ = ["engine_of", "open_engine", "read_public", "scheme_of", "telling"]
 
 
 Opener = Callable[[Any, str, Mapping[str, Domain]], Engine]
@@ -72,16 +72,24 @@ def engine_of(
             hint = "a source is a path or an address" + "".join(f", or from {p}" for p in HANDED)
             raise PolicyError(f"a {type(source).__name__} cannot be a source", hint)
         return HANDED[package](source, table, domains)
-    scheme, found, _ = str(place).partition("://")
-    if not found:
+    scheme = scheme_of(str(place))
+    if scheme is None:
         from adomnia.engines.duckdb.engine import DuckDB  # noqa: PLC0415 (slow to import)
 
         return DuckDB(place, table, domains, memory, tell)
+    return SCHEMES[scheme](place, table, domains)
+
+
+def scheme_of(place: str) -> str | None:
+    """What an address begins with; None for a file. One that nothing reads is refused."""
+    scheme, found, _ = place.partition("://")
+    if not found:
+        return None
     if scheme not in SCHEMES:
         known = ", ".join(f"{name}://" for name in SCHEMES)
         hint = f"use a CSV, Parquet or DuckDB file, or an address that begins with {known}"
         raise PolicyError(f"a source at {scheme[:20]}:// is not supported", hint)
-    return SCHEMES[scheme](place, table, domains)
+    return scheme
 
 
 def read_public(policy: Policy) -> dict[str, PublicTable]:

@@ -56,23 +56,27 @@ RECORDS = 1024
 """So many records of earlier uses are kept read; the rest are read when they are needed."""
 
 
+OPEN = 2
+"""So many editions are open, the last: a question that is under way may read the one before."""
+
+
 class TableBackend:
     """Where a question meets data and budget; sessions sit at it."""
 
     def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
         _check_mechanisms(policy)
-        self.table = _table(policy)
+        self.table, self.source = _table(policy), source
         self._asked: dict[str, Engine] = {}
-        self.editions = None if policy.in_place or source is not None else Editions(policy)
+        self.editions = _editions(policy, source)
         if self.editions is None:
             self.current, self.engine = None, _in_place(policy, self.table, source)
             self.journal = open_journal(policy)
         else:
             with _located(policy, ("data", "source")):
                 check = partial(_check_columns, policy)
-                self.journal, self.current = in_force(self.editions, self.table, check, telling())
-            self.engine = self.editions.open(self.current, self.table)
-        self._opened = [self.engine]
+                self.journal, opened = in_force(self.editions, self.table, check, telling())
+            self.current, self.engine = opened.edition, opened.engine
+        self._opened: list[Engine] = [self.engine]
         self.policy = policy = replace(policy, rows_stay=self.engine.row_count_is_stable)
         self._binders = lru_cache(maxsize=64)(lambda _: lru_cache(maxsize=512)(self._bound))
         self._recall = lru_cache(maxsize=RECORDS)(partial(recorded, self.journal))
@@ -139,13 +143,13 @@ class TableBackend:
         """Ask the last edition from now on; a question that is under way ends with the old one."""
         if self.editions is None or self.current is None:
             return
-        if self.editions.latest() <= self.current.number:
+        last = self.editions.newest(self.journal, self.table, after=self.current.number)
+        if last is None:
             return
-        last = self.editions.current(self.journal)
-        if last is not None and last.number > self.current.number:
-            engine = self.editions.open(last, self.table)
-            self._opened.append(engine)
-            self.engine, self.current = engine, last
+        self.engine, self.current = last.engine, last.edition
+        self._opened.append(last.engine)
+        while len(self._opened) > OPEN:
+            self._opened.pop(0).close()
 
     def load(self, tell: Tell | None = None, checked: str | None = None) -> Edition:
         """Read the source again: a new edition, in force from now on."""
@@ -202,6 +206,14 @@ class TableBackend:
 
     def _bound(self, sql: str) -> Question:
         return interpret(sql, self.table, tuple(self.engine.columns()))
+
+
+def _editions(policy: Policy, source: Any) -> Editions | None:
+    """The policy's editions; None where data is read in place, as what is handed in always is."""
+    if policy.in_place or source is not None:
+        return None
+    with _located(policy, ("data", "source")):
+        return Editions(policy)
 
 
 @contextmanager
@@ -267,6 +279,7 @@ def _table(policy: Policy) -> Table:
         public,
         bounds.groups,
         bounds.each,
+        policy.description,
     )
 
 
@@ -285,16 +298,15 @@ def load_edition(policy: Policy, tell: Tell | None = None, checked: str | None =
     """
     if policy.in_place:
         raise PolicyError(
-            "data that is read in place has no editions",
-            "leave out in_place in [data]",
+            "data that is read in place has no editions: each question reads the source as it is",
+            "leave out in_place in [data] (docs/sources.md says what each promises)",
             str(policy.file),
             line_of(policy, ("data", "in_place")),
         )
-    editions, table = Editions(policy), _table(policy)
-    with editions.alone(), _located(policy, ("data", "source")):
-        draft = editions.write(table, partial(_check_columns, policy), tell)
-        if checked is not None and editions.source_version() != checked:
-            editions.discard(draft)
+    table = _table(policy)
+    with _located(policy, ("data", "source")), (editions := Editions(policy)).alone() as writer:
+        draft = editions.write(writer, table, partial(_check_columns, policy), tell)
+        if checked is not None and writer.source_version() not in (checked, None):
             raise MachineryError("the source changed after it was checked", "load it again")
         with closing(open_journal(policy)) as journal:
             return editions.publish(draft, journal)

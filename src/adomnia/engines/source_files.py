@@ -19,18 +19,38 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "parquet": (".parquet", ".pq"),
     "text": (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz"),
     "database": (".duckdb", ".ddb", ".db"),
+    "excel": (".xlsx", ".xlsm"),
+    "stata": (".dta",),
+    "spss": (".sav", ".zsav"),
+    "sas": (".sas7bdat",),
+    "transport": (".xpt",),
 }
+OF_FOLDERS = ("parquet", "text")
+"""What a folder is read for where it has any; codebooks and notes may lie beside it."""
+
+UNSTABLE = ("text", "transport", "excel")
+"""Kinds of which a row's content may change how many rows are read: an open quote takes others in,
+and what is blank at the end of a transport file or a sheet may not have been stored."""
+
 NOTHING = "__HIVE_DEFAULT_PARTITION__"
-HINT = "a source is CSV or Parquet (a file, a pattern or a folder), or a DuckDB file"
+HINT = (
+    "a source is CSV or Parquet (a file, a pattern or a folder), a DuckDB file, or one of Excel, "
+    "Stata, SAS or SPSS"
+)
 
 
 @dataclass(frozen=True)
 class Source:
-    """The files of a source, sorted by name, all of one kind: parquet, text or database."""
+    """The files of a source, sorted by name, all of one kind: parquet, text, database, …"""
 
     path: str
     kind: str
     files: tuple[Path, ...]
+
+    @property
+    def rows_stay(self) -> bool:
+        """Whether no value decides how many rows there are."""
+        return self.kind not in UNSTABLE
 
 
 def find(path: str) -> Source:
@@ -53,9 +73,9 @@ def find(path: str) -> Source:
 def _listed(path: str) -> list[Path]:
     place = Path(path)
     if place.is_dir():
-        return sorted(
-            f for f in place.rglob("*") if f.is_file() and _kind(f) in ("parquet", "text")
-        )
+        kinds = {file: _kind(file) for file in place.rglob("*") if file.is_file()}
+        known = [f for f, kind in kinds.items() if kind in OF_FOLDERS]
+        return sorted(known or [f for f, kind in kinds.items() if kind not in (None, "database")])
     if place.exists():
         return [place]
     return sorted(

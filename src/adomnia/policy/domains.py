@@ -26,7 +26,7 @@ def attributes_of(reader: Reader) -> dict[str, Attribute]:
     for name, part in reader.sections(AttributeSection, "attributes").items():
         path = ("attributes", name)
         domain = reader.guard(path, partial(_domain, reader, part, path))
-        found[name] = Attribute(name, domain, part.nullable, part.sensitive)
+        found[name] = Attribute(name, domain, part.nullable, part.sensitive, part.description or "")
     return found
 
 

@@ -116,6 +116,8 @@ class Policy:
     """Whether the source is read as it is at each question, without an edition."""
     quality: Fraction | None = None
     """What counting what is left out of each edition may cost; None counts nothing."""
+    description: str = ""
+    """What the table is, in the curator's words: public, and shown wherever it is asked."""
     rows_stay: bool = True
     """Whether no row's content changes how many rows the source is read as; its kind says so."""
 
@@ -173,7 +175,8 @@ def read_policy(file: str | Path) -> Policy:
         editions=data.editions,
         keep=data.keep,
         quality=_quality(reader),
-        in_place=("://" in source) if data.in_place is None else data.in_place,
+        description=data.description or "",
+        in_place=data.in_place,
     )
 
 

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import msgspec
 
+from adomnia.limits import MAX_DESCRIPTION
+
 __all__ = [
     "LISTED",
     "NAMED",
@@ -34,6 +36,10 @@ __all__ = [
 
 Whole = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
 Text = Annotated[str, msgspec.Meta(min_length=1)]
+Described = Annotated[
+    str,
+    msgspec.Meta(min_length=1, max_length=MAX_DESCRIPTION, pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*$"),
+]
 Written = Any
 """A number as it is written, which is read exactly later; or what is checked with other keys."""
 
@@ -52,7 +58,8 @@ class DataSection(Section, frozen=True):
     version: Text | None = None
     editions: Text | None = None
     keep: Whole = 2
-    in_place: bool | None = None
+    in_place: bool = False
+    description: Described | None = None
 
 
 class Losses(Section, frozen=True):
@@ -92,6 +99,7 @@ class AttributeSection(Section, frozen=True):
     nullable: bool = False
     sensitive: bool = True
     origin: Text | None = None
+    description: Described | None = None
 
 
 class AnalystSection(Losses, frozen=True):

@@ -55,6 +55,7 @@ def release_page(
         "order": release.plan.spec,
         "notes": release.notes,
         "left_out": release.plan.layout.left_out,
+        "described": [(key.name, key.description) for key in keys if key.description],
         "keys": [key.written for key in keys if key.written and key.name not in banded],
         "bands": release.plan.bands,
         "receipt": release.receipt,

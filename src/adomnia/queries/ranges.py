@@ -14,7 +14,7 @@ from math import gcd
 from typing import Any
 
 from adomnia.queries.calendar import following, truncate
-from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open, Timestamps
+from adomnia.schema.domain import UNLISTED, Categories, Dates, Domain, Grid, Open, Timestamps
 
 __all__ = [
     "UNLISTED",
@@ -33,9 +33,6 @@ __all__ = [
     "show",
     "union",
 ]
-
-UNLISTED = "\ufdd1"
-"""What stands for all texts that are not listed: no text has this sign."""
 
 
 @dataclass(frozen=True)

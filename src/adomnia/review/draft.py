@@ -94,7 +94,7 @@ def draft_policy(
     wish, path = wish or Wish(), str(source)
     exact(wish.epsilon)
     table = wish.table or _only_table(path)
-    _found(lambda: check_columns_alike(path), path)
+    _found(lambda: check_columns_alike(path, table), path)
     found, units = _survey(path, table, wish)
     columns = tuple(_column(name, facts, wish, units) for name, facts in found.items())
     lines = [*_head(_place(path, Path(out)), table, wish, units), *_body(columns)]
@@ -172,6 +172,13 @@ def _survey(
 
 # The text
 
+_SERVER = (
+    "# Questions are asked of a copy of the rows, coded by this policy, which adomnia load writes",
+    "# beside the source, for its role alone (docs/sources.md says where, and with which rights).",
+    "# in_place = true    # no copy: each question reads the source as it is, and promises less",
+)
+"""What a curator of a source at an address must decide."""
+
 
 def _head(place: str, table: str, wish: Wish, units: Mapping[str, UnitRows]) -> list[str]:
     return [
@@ -181,6 +188,7 @@ def _head(place: str, table: str, wish: Wish, units: Mapping[str, UnitRows]) -> 
         "[data]",
         f"source = {toml_text(place)}",
         f"table = {toml_text(table)}",
+        *(_SERVER if "://" in place else ()),
         "",
         "[privacy]",
         'neighbors = "unbounded"    # what is hidden: whether one row is there',

@@ -38,16 +38,23 @@ def rehearsal(policy: Policy, source: Any = None) -> Iterator[PrivateDatabase]:
     with TemporaryDirectory(prefix=_ROOM, ignore_cleanup_errors=True) as room:
         copied = Path(room) / "adomnia.ledger"
         copy_ledger(policy, copied)
-        beside = replace(policy, ledger=str(copied), editions=_editions(policy))
-        with PrivateDatabase(beside, source=source) as copy:
+        with PrivateDatabase(_beside(policy, copied), source=source) as copy:
             yield copy
 
 
-def _editions(policy: Policy) -> str | None:
-    """Where the editions of the real database are, if there is one to be asked; a copy that has to
-    make one makes it beside itself."""
+def _beside(policy: Policy, ledger: Path) -> Policy:
+    """The policy on a copy of its ledger, which asks the edition of the real database.
+
+    Where that has none, a copy of files makes one beside itself. To a server nothing is written:
+    the source is read as it is.
+    """
+    copied = replace(policy, ledger=str(ledger))
+    if policy.in_place:
+        return copied
     editions = Editions(policy)
-    return None if editions.known() is None else str(editions.folder)
+    if editions.known() is not None:
+        return replace(copied, editions=editions.place)
+    return replace(copied, editions=None, in_place="://" in policy.source)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Domains: what values an attribute may take, declared by the curator and public.
 
-A domain is never read off the data silently. A number outside its bounds is clamped, a value
-outside a list goes to `other` or counts as NULL; none of it is ever an error.
+A domain is never read off the data silently. What lies outside of it is below or above all of its
+values, or goes to `other`; none of it is ever an error.
 """
 
 from __future__ import annotations
@@ -13,10 +13,23 @@ from fractions import Fraction
 from adomnia.limits import MAX_ZONE_YEARS
 from adomnia.schema.zone import is_zone
 
-__all__ = ["Categories", "Dates", "Domain", "Grid", "Open", "Timestamps", "Value", "step_text"]
+__all__ = [
+    "UNLISTED",
+    "Categories",
+    "Dates",
+    "Domain",
+    "Grid",
+    "Open",
+    "Timestamps",
+    "Value",
+    "step_text",
+]
 
 Value = bool | int | str
 """A category as the curator writes it."""
+
+UNLISTED = "\ufdd1"
+"""What stands for all texts that are not listed: no text has this sign, which is no character."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +45,7 @@ class Categories:
         kinds = {type(value) for value in self.members}
         _require(len(kinds) == 1, "the values are of several types")
         _require(kinds <= {bool, int, str}, "a value is text, a whole number or a truth value")
+        _require(UNLISTED not in self.members, "a value is U+FDD1, which is no character")
 
     @property
     def members(self) -> tuple[Value, ...]:
@@ -85,9 +99,10 @@ class Timestamps:
 
     def __post_init__(self) -> None:
         _require(1 <= self.step <= DAY and DAY % self.step == 0, "step must divide a day")
+        plain = self.low.tzinfo is None and self.high.tzinfo is None
+        _require(plain, "low and high are local times of the zone, without one")
         _require(self.low <= self.high, "low is above high")
         for end in (self.low, self.high):
-            _require(end.tzinfo is None, "low and high are local times of the zone, without one")
             _require(1 < end.year < 9999, "low and high lie between the years 2 and 9998")
             within = (end - datetime.combine(end.date(), datetime.min.time())).total_seconds()
             _require(within % self.step == 0, "low and high must lie on the step, from midnight on")

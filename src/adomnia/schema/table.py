@@ -15,13 +15,15 @@ __all__ = ["Attribute", "PublicTable", "Table"]
 class Attribute:
     """A column and its public domain; `nullable` makes NULL a visible group of its own.
 
-    What is not `sensitive` is public by the curator's word, for the releases that use it.
+    What is not `sensitive` is public by the curator's word, for the releases that use it. The
+    `description` is for people, and nothing rests on it.
     """
 
     name: str
     domain: Domain
     nullable: bool = False
     sensitive: bool = True
+    description: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -55,3 +57,4 @@ class Table:
     public: Mapping[str, PublicTable] = field(default_factory=dict)
     max_groups: int | None = None
     max_rows_per_group: int | None = None
+    description: str = field(default="", compare=False)

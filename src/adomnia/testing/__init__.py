@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         dates,
         listed,
         number,
+        timestamps,
         town,
     )
 
@@ -50,7 +51,7 @@ _MEMBERS = {
     "spends_what_it_says takes_rows_in_any_form unfitted_after_a_refusal",
     "networks": "NetworkWorld circle",
     "sessions": "RecordingSession ReplayingSession state_of",
-    "worlds": "CLASS CLOUDS World analysts clouds dates listed number town",
+    "worlds": "CLASS CLOUDS World analysts clouds dates listed number timestamps town",
 }
 """What each module of the room gives to everybody."""
 
@@ -83,6 +84,7 @@ __all__ = [
     "spends_what_it_says",
     "state_of",
     "takes_rows_in_any_form",
+    "timestamps",
     "town",
     "unfitted_after_a_refusal",
 ]

@@ -17,7 +17,18 @@ import pyarrow.parquet as pq
 
 from adomnia.review.database import Database, open_database
 
-__all__ = ["CLASS", "CLOUDS", "World", "analysts", "clouds", "dates", "listed", "number", "town"]
+__all__ = [
+    "CLASS",
+    "CLOUDS",
+    "World",
+    "analysts",
+    "clouds",
+    "dates",
+    "listed",
+    "number",
+    "timestamps",
+    "town",
+]
 
 CLOUDS = ("a b", 'c"d')
 """The features of `clouds`, whose names must be quoted."""
@@ -30,8 +41,9 @@ class World:
     """A private table and the policy over it.
 
     `columns` is whatever Arrow makes a table of. `attributes` has the lines of each declared
-    domain, as `number`, `listed` and `dates` write them; columns that it leaves out are not
-    declared. `privacy` has the lines of that section, and `more` the sections that come after.
+    domain, as `number`, `listed`, `dates` and `timestamps` write them; columns that it leaves out
+    are not declared. `privacy` has the lines of that section, and `more` the sections that come
+    after.
 
     >>> world = World({"age": [30, 40]}, {"age": number(0, 120)})
     >>> with world.open() as database:
@@ -106,6 +118,16 @@ def dates(low: str, high: str) -> str:
     'kind = "date"\\nlow = "2020-01-01"\\nhigh = "2020-12-31"'
     """
     return f'kind = "date"\nlow = "{low}"\nhigh = "{high}"'
+
+
+def timestamps(low: str, high: str, step: str, zone: str | None = None) -> str:
+    """The lines of a domain of moments, in steps from one to another by a zone's clock.
+
+    >>> timestamps("2024-01-01", "2024-12-31 23:00", "1h")
+    'kind = "timestamp"\\nlow = "2024-01-01"\\nhigh = "2024-12-31 23:00"\\nstep = "1h"'
+    """
+    lines = f'kind = "timestamp"\nlow = "{low}"\nhigh = "{high}"\nstep = "{step}"'
+    return lines if zone is None else f'{lines}\nzone = "{zone}"'
 
 
 def analysts(**epsilons: Any) -> str:

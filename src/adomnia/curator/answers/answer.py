@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     import pyarrow
     from polars import DataFrame
 
+    from adomnia.curator.answers.omissions import Omission
     from adomnia.curator.answers.whole import Whole
-    from adomnia.curator.quality.left_out import LeftOut
 
 __all__ = ["Answer", "AnswerRow", "AnswerTable", "arrange", "margin_unit", "tabulate"]
 
@@ -101,7 +101,7 @@ class Answer:
     margin_units: Mapping[str, Unit] = field(default_factory=dict)
     noise: Mapping[str, ColumnNoise] = field(default_factory=dict)
     edition: int | None = None
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[Omission, ...] = ()
     whole: Whole = field(default_factory=dict)
     intervals: Mapping[str, list[Interval | None]] = field(default_factory=dict)
 

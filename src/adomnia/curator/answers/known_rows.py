@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from adomnia.curator.answers.reuse import Recall, served_by
-from adomnia.curator.plan_view import DECLARED
 from adomnia.curator.planning.plan import Plan
 from adomnia.mechanisms.margins.margin import Noise
 from adomnia.mechanisms.measurement_mechanisms import AddedNoise
@@ -26,7 +25,10 @@ from adomnia.queries.grouping import key_rows
 from adomnia.queries.measurement import Counts, Measurement, Moments, Quantile, unit_of
 from adomnia.queries.question import Apply
 
-__all__ = ["KnownRows", "known_rows"]
+__all__ = ["DECLARED", "KnownRows", "known_rows"]
+
+DECLARED = "declared rows"
+"""The source of rows that the policy tells."""
 
 ANYTHING = Noise("laplace", Fraction(10**149))
 """Noise that everything known is as sharp as."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adomnia.curator.quality.left_out import LeftOut, read_columns
+from adomnia.curator.answers.omissions import Omission, read_columns
 from adomnia.queries.measurement import number
 from adomnia.queries.question import Given, Question, Statistic
 
@@ -26,7 +26,7 @@ def whole_intervals(
     question: Question,
     rows: Sequence[tuple[Any, ...]],
     margins: Mapping[str, Sequence[float | None]],
-    left_out: Sequence[LeftOut],
+    left_out: Sequence[Omission],
 ) -> dict[str, list[Interval | None]]:
     """The intervals of columns that are one count or one sum.
 
@@ -70,13 +70,13 @@ def _ends(statistic: Statistic) -> tuple[float, float]:
     return float(least * spread.step), float(most * spread.step)
 
 
-def _moved(question: Question, statistic: Statistic, parts: Sequence[LeftOut]) -> _Moved | None:
+def _moved(question: Question, statistic: Statistic, parts: Sequence[Omission]) -> _Moved | None:
     if statistic.kind == "count":
         return _count(question, statistic, parts)
     return _sum(question, statistic, parts) if statistic.kind == "sum" else None
 
 
-def _count(question: Question, statistic: Statistic, parts: Sequence[LeftOut]) -> _Moved:
+def _count(question: Question, statistic: Statistic, parts: Sequence[Omission]) -> _Moved:
     """Rows that are left out may all meet the conditions, or none; rows whose values were cleaned
     may meet them or not. Without conditions every row counts."""
     most = sum(part.most or 0 for part in parts if part.what == "rows")
@@ -87,7 +87,7 @@ def _count(question: Question, statistic: Statistic, parts: Sequence[LeftOut]) -
     return -turned, most + turned
 
 
-def _sum(question: Question, statistic: Statistic, parts: Sequence[LeftOut]) -> _Moved:
+def _sum(question: Question, statistic: Statistic, parts: Sequence[Omission]) -> _Moved:
     """Each row adds a number between the declared bounds, or nothing."""
     low, high = _ends(statistic)
     rows = sum(part.most or 0 for part in parts if part.what == "rows")
@@ -95,7 +95,7 @@ def _sum(question: Question, statistic: Statistic, parts: Sequence[LeftOut]) -> 
     return rows * low - apart, rows * high + apart
 
 
-def _turned(question: Question, parts: Sequence[LeftOut]) -> int:
+def _turned(question: Question, parts: Sequence[Omission]) -> int:
     """How many rows at most have a cleaned value in what decides whether and where they count."""
     deciding = read_columns(question, arguments=False)
     return sum(part.most or 0 for part in parts if part.column in deciding)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from adomnia.curator.access import CURATOR
-from adomnia.curator.quality.quality_counts import Quality, read_quality
+from adomnia.curator.answers.quality_counts import Quality, read_quality
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.engines.sql.coding import lost, lost_columns

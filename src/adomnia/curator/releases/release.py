@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.curator.editions import edition_of
 from adomnia.curator.releases.band_search import (
     find_bands,
 )
@@ -92,6 +93,8 @@ class Release:
     """Counts up to each value of the keys that were named for it."""
     unbiased: Mapping[Subset, NDArray[Any]] = field(default_factory=dict)
     """The tables before they were fitted to records, where margins are known of these."""
+    edition: int | None = None
+    """The number of the edition that was measured; None where the data is read in place."""
 
     @property
     def models(self) -> tuple[Subset, ...]:
@@ -174,6 +177,7 @@ def publish(
         (*made.notes, *_few_rows(made, backend.policy.rows), *_left_out_notes(planned)),
         backend.policy.table, backend.policy.version, made.misfits, sums,
         cumulative_tables(planned.cumulative, planned.layout, planned.zeros, made), made.unbiased,
+        edition_of(version),
     )  # fmt: skip
 
 

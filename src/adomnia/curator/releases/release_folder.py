@@ -238,6 +238,7 @@ def _facts(told: _Publication) -> dict[str, Any]:
         **told.imprint.to_json(),
         "table": release.table,
         "version": release.version,
+        "edition": release.edition,
         "spent": {name: str(value) for name, value in plan.spent.amounts.items()},
         "remaining": {name: str(value) for name, value in release.remaining.items()},
         "method": plan.spec.method,
@@ -304,15 +305,20 @@ def _metadata(told: _Publication) -> dict[str, Any]:
     return {"@context": "http://www.w3.org/ns/csvw", **said, **issued, "tables": tables}
 
 
-def _columns(release: Release, subset: Subset, printed: bool) -> list[dict[str, str]]:
+def _columns(release: Release, subset: Subset, printed: bool) -> list[dict[str, Any]]:
     names = release.plan.workload.names
-    columns = [_column(names[place], _type(release.values[place])) for place in subset]
+    keys = release.plan.layout.keys
+    columns = [
+        _column(names[place], _type(release.values[place]))
+        | ({"dc:description": said} if (said := keys[place].description) else {})
+        for place in subset
+    ]
     for figure in figures(release, subset):
         columns += _figure_columns(figure, release.plan.spec.confidence, printed)
     return columns
 
 
-def _figure_columns(figure: Figure, confidence: float, printed: bool) -> list[dict[str, str]]:
+def _figure_columns(figure: Figure, confidence: float, printed: bool) -> list[dict[str, Any]]:
     number, off = figure.columns
     whole = figure.whole or (printed and figure.rounds)
     often = f"in {confidence:.0%} of all cases the true {figure.said} is this close"
@@ -325,12 +331,18 @@ def _figure_columns(figure: Figure, confidence: float, printed: bool) -> list[di
     return [count, margin, *([mark] if printed else [])]
 
 
-def _column(title: str, datatype: str) -> dict[str, str]:
+def _column(title: str, datatype: Datatype) -> dict[str, Any]:
     """A column by its heading; its name may hold no blank or sign there."""
     return {"name": quote(title, safe=""), "titles": title, "datatype": datatype}
 
 
-def _type(values: tuple[Any, ...]) -> str:
+Datatype = str | dict[str, str]
+"""What the W3C's vocabulary for tables calls the values of a column."""
+
+
+def _type(values: tuple[Any, ...]) -> Datatype:
     kinds = {type(value) for value in values if value is not None}
-    known = {bool: "boolean", int: "integer", float: "number", str: "string", datetime: "datetime"}
+    if kinds == {datetime}:
+        return {"base": "datetime", "format": "yyyy-MM-dd HH:mm:ss"}
+    known = {bool: "boolean", int: "integer", float: "number", str: "string"}
     return known.get(next(iter(kinds), str), "date") if len(kinds) == 1 else "string"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 from adomnia.curator.releases.bands import Bands
@@ -39,6 +39,7 @@ class ReleaseKey:
     expr: Expr
     null: bool
     written: str | None = None
+    description: str = field(default="", compare=False)
 
     @cached_property
     def axis(self) -> tuple[Any, ...]:
@@ -77,6 +78,7 @@ class TableLayout:
     left_out: tuple[LeftOut, ...] = ()
     impossible: tuple[Impossible, ...] = ()
     magnitudes: tuple[Magnitude, ...] = ()
+    description: str = field(default="", compare=False)
 
     @property
     def plain(self) -> bool:
@@ -116,6 +118,7 @@ def table_layout(
     A column with `bands` is its bands, by its own name and by theirs.
     """
     attributes, impossible = backend.policy.attributes, backend.policy.impossible
+    described = partial(TableLayout, description=backend.policy.description)
     banded = {one.column: _band_key(backend, one) for one in bands}
     if not any(marginals):
         left_out = _left_out({n: one for n, one in attributes.items() if n not in banded})
@@ -125,7 +128,7 @@ def table_layout(
             for n, one in attributes.items()
             if n not in without
         )
-        return TableLayout(_workload(keys, ways, []), keys, left_out, impossible)
+        return described(_workload(keys, ways, []), keys, left_out, impossible)
     names = _Names(backend, banded)
     tables = [[names.key(text) for text in part] for part in marginals]
     keys = names.in_order()
@@ -135,7 +138,7 @@ def table_layout(
             f"no table has the key {idle.name[:60]!r}", "list one with it, or leave its bands out"
         )
     listed = [[keys.index(names.keys[expr]) for expr in part] for part in tables]
-    return TableLayout(_workload(keys, ways, listed), keys, (), impossible)
+    return described(_workload(keys, ways, listed), keys, (), impossible)
 
 
 def refuse_names(layout: TableLayout) -> None:
@@ -249,13 +252,14 @@ def _band_key(backend: TableBackend, bands: Bands) -> ReleaseKey:
         )
     domains = {name: one.domain for name, one in attributes.items()}
     _, expr = bind_key(bands.sql, columns, domains)
-    return ReleaseKey(bands.name, expr, attributes[bands.column].nullable, bands.sql)
+    column = attributes[bands.column]
+    return ReleaseKey(bands.name, expr, column.nullable, bands.sql, column.description)
 
 
 def _attribute_key(attribute: Attribute) -> ReleaseKey:
     expr = Column(attribute.name, from_domain(attribute.domain))
     _refuse_wide(attribute.name, expr)
-    return ReleaseKey(attribute.name, expr, attribute.nullable)
+    return ReleaseKey(attribute.name, expr, attribute.nullable, description=attribute.description)
 
 
 def _refuse_wide(name: str, expr: Expr) -> None:

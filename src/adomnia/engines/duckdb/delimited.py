@@ -57,7 +57,7 @@ class _Form:
         return *(name for name in self.names if name.lower() not in taken), *self.folders
 
 
-def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
+def parts(files: Iterable[Path], domains: Mapping[str, Domain], table: str) -> Parts:
     """The files by the forms of their lines, all columns as text.
 
     Where columns are known, the first line must have one of them: else it may be a row.
@@ -81,7 +81,7 @@ def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
     return Parts(tuple(found), frozenset(), size)
 
 
-def columns(file: Path) -> tuple[str, ...]:
+def columns(file: Path, table: str) -> tuple[str, ...]:
     """The columns of a file and of its folders."""
     return _form(file).columns
 

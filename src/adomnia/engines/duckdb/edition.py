@@ -8,10 +8,8 @@ a unit has depends on other rows, so nothing is ordered or chosen by it (`editio
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +18,8 @@ import duckdb
 
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.reader import DuckDBReader, connected
-from adomnia.engines.duckdb.source_rows import SourceRows, Tell, check_space, source_rows
+from adomnia.engines.duckdb.source_rows import SourceRows, check_space, source_rows
+from adomnia.engines.edition_store import EditionFacts, Means, check_same_table, damaged, is_open
 from adomnia.engines.engine import quietly
 from adomnia.engines.interrupts import interruptible
 from adomnia.engines.source_files import Source, find, state, unreadable
@@ -30,46 +29,11 @@ from adomnia.engines.sql.sql_engine import refuse_varied_unit
 from adomnia.engines.sql.statement import DATA, CodedRows
 from adomnia.engines.sql.units import FIRST, MARKS, RANK, UNIT, ranked
 from adomnia.errors import MachineryError
-from adomnia.schema.domain import Open
 from adomnia.schema.table import Table
 
-__all__ = ["DuckDBEdition", "EditionFile", "Means", "write_edition"]
+__all__ = ["DuckDBEdition", "write_edition"]
 
 ROWS = "adomnia_rows"
-
-
-@dataclass(frozen=True)
-class EditionFile:
-    """What is known of an edition beside its rows: the columns of its source, those that are kept
-    as words, whether the number of rows rests on no value, and a digest of the rows.
-
-    The digest is for the curator's eyes, and goes nowhere without a key (`editions.py`).
-    """
-
-    types: Mapping[str, str]
-    words: Sequence[str]
-    rows_stay: bool
-    rows: int
-    digest: str
-
-    def to_json(self) -> str:
-        """As it is written beside the rows."""
-        return json.dumps(asdict(self), indent=1)
-
-    @classmethod
-    def from_json(cls, text: str) -> EditionFile:
-        """What was written."""
-        return cls(**json.loads(text))
-
-
-@dataclass(frozen=True)
-class Means:
-    """How a source is read: with so many megabytes, telling how many rows were read; before the
-    first of them, `check` is told the columns that there are."""
-
-    memory: int | None = None
-    tell: Tell | None = None
-    check: Callable[[Mapping[str, str]], None] = lambda types: None
 
 
 def write_edition(
@@ -78,7 +42,7 @@ def write_edition(
     relation: str,
     table: Table,
     means: Means = Means(),  # noqa: B008 (frozen)
-) -> EditionFile:
+) -> EditionFacts:
     """Read a source once and write its edition to a new file; whatever fails, fails quietly."""
     found, failure = find(str(source)), partial(unreadable, str(source))
     before = quietly(lambda: state(found), failure)
@@ -91,7 +55,7 @@ def write_edition(
 
 def _written(
     places: tuple[Path, Path], source: Source, relation: str, table: Table, means: Means
-) -> EditionFile:
+) -> EditionFacts:
     path, room = places
     connection = connected(means.memory, room / "spill")
     with connection, interruptible(connection.interrupt):
@@ -103,22 +67,22 @@ def _written(
         check_space(path.parent, rows.size)
         connection.execute(f"ATTACH {literal(str(path))} AS edition")
         path.chmod(0o600)
-        words = _store(connection, rows, table, room)
-        count, digest = connection.execute(_digest(connection)).fetchall()[0]
+        words, (count, digest) = _store(connection, rows, table, room)
         connection.execute("CHECKPOINT edition")
         connection.execute("DETACH edition")
-    return EditionFile(rows.types, words, source.kind != "text", int(count), str(digest))
+    return EditionFacts(rows.types, words, source.rows_stay, count, digest)
 
 
 def _store(
     connection: duckdb.DuckDBPyConnection, rows: SourceRows, table: Table, room: Path
-) -> list[str]:
-    """Make the tables of an edition; the columns that are kept as words are given back."""
-    words = [name for name in rows.types if _is_open(table, name)]
+) -> tuple[list[str], tuple[int, str]]:
+    """Make the tables of an edition; which columns are kept as words, how many rows there are and
+    their digest are given back."""
+    words = [name for name in rows.types if is_open(table, name)]
     select = _coded(rows, table)
     if not words and table.unit is None:
         connection.execute(f"CREATE TABLE edition.{ROWS} AS {select}")
-        return words
+        return words, _digest(connection, "edition")
     # Words are numbered once they are all known: until then the rows stand in a place of their own.
     connection.execute(f"ATTACH {literal(str(room / 'stage.duckdb'))} AS stage")
     connection.execute(f"CREATE TABLE stage.{ROWS} AS {select}")
@@ -127,7 +91,8 @@ def _store(
     for place, name in enumerate(numbered):
         _number_words(connection, place, quoted(name))
         joins.append(
-            f"LEFT JOIN edition.{_words(place)} w{place} ON r.{quoted(name)} = w{place}.word"
+            f"LEFT JOIN edition.{_words(place)} w{place} "
+            f"ON r.{quoted(name)} IS NOT DISTINCT FROM w{place}.word"
         )
         replaced.append(f"w{place}.code AS {quoted(name)}")
     connection.execute(
@@ -136,8 +101,9 @@ def _store(
     )
     if table.unit is not None:  # who they are is no question's matter
         connection.execute(f"DROP TABLE edition.{_words(len(words))}")
+    found = _digest(connection, "stage")  # before words were numbers: these differ each time
     connection.execute("DETACH stage")
-    return words
+    return words, found
 
 
 def _number_words(connection: duckdb.DuckDBPyConnection, place: int, column: str) -> None:
@@ -158,21 +124,13 @@ def _coded(rows: SourceRows, table: Table) -> str:
     return f"SELECT {', '.join(codes)} FROM {source}"
 
 
-def _digest(connection: duckdb.DuckDBPyConnection) -> str:
-    """The statement for how many rows there are, and for a sum over them that forgets their order.
-
-    Words have other numbers in every edition, so they are left out with what rests on them.
-    """
-    found = connection.execute(f"DESCRIBE edition.{ROWS}").fetchall()
-    plain = [quoted(str(row[0])) for row in found if str(row[1]) != "BIGINT" or row[0] == FIRST]
-    mixed = f"HASH({', '.join(plain)})" if plain else "0"
+def _digest(connection: duckdb.DuckDBPyConnection, place: str) -> tuple[int, str]:
+    """How many rows there are, and a sum over all that they hold that forgets their order."""
+    found = connection.execute(f"DESCRIBE {place}.{ROWS}").fetchall()
+    mixed = f"HASH({', '.join(quoted(str(row[0])) for row in found)})"
     total = f"COALESCE(SUM(CAST({mixed} AS HUGEINT)), 0)"
-    return f"SELECT COUNT(*), CAST({total} AS VARCHAR) || ' ' || COUNT(*) FROM edition.{ROWS}"
-
-
-def _is_open(table: Table, name: str) -> bool:
-    attribute = table.attributes.get(name)
-    return attribute is None or isinstance(attribute.domain, Open)
+    count, mix = connection.execute(f"SELECT COUNT(*), {total} FROM {place}.{ROWS}").fetchall()[0]
+    return int(count), f"{mix} {count}"
 
 
 def _words(place: int) -> str:
@@ -183,10 +141,11 @@ class DuckDBEdition(DuckDBReader):
     """An edition that is asked; it never changes."""
 
     def __init__(
-        self, path: Path, facts: EditionFile, table: Table, name: str, memory: int | None = None
+        self, path: Path, facts: EditionFacts, table: Table, name: str, memory: int | None = None
     ) -> None:
         super().__init__(memory)
-        self._path, self._facts, self._table, self._edition = path, facts, table, name
+        self.facts = facts
+        self._path, self._table, self._edition = path, table, name
         self._types, self._mutex = facts.types, threading.Lock()
         try:
             self._open()
@@ -197,7 +156,7 @@ class DuckDBEdition(DuckDBReader):
     @property
     def row_count_is_stable(self) -> bool:
         """Whether the number of rows rested on no value where they were read."""
-        return self._facts.rows_stay
+        return self.facts.rows_stay
 
     def version(self) -> str:
         """Which edition it is."""
@@ -206,7 +165,7 @@ class DuckDBEdition(DuckDBReader):
     @property
     def stored(self) -> tuple[Path, Mapping[str, str]]:
         """Its file, and the tables there of the columns that are words."""
-        return self._path, {name: _words(at) for at, name in enumerate(self._facts.words)}
+        return self._path, {name: _words(at) for at, name in enumerate(self.facts.words)}
 
     def ready(self) -> None:
         """Open the file anew where the engine has died."""
@@ -221,7 +180,7 @@ class DuckDBEdition(DuckDBReader):
             connection.execute(f"CREATE VIEW {DATA} AS SELECT * FROM edition.{ROWS}")
             return connection
 
-        self._connection = quietly(opened, _damaged)
+        self._connection = quietly(opened, damaged)
 
     def _coded(self) -> CodedRows:
         """The coded rows, by the policy that they were coded by."""
@@ -230,9 +189,8 @@ class DuckDBEdition(DuckDBReader):
 
     def _source(self, table: Table, needed: Sequence[str]) -> str:
         """The rows with their words, where a question reads any."""
-        if (table.attributes, table.unit) != (self._table.attributes, self._table.unit):
-            raise MachineryError("this edition was made by another policy", "load it again")
-        words = [(place, name) for place, name in enumerate(self._facts.words) if name in needed]
+        check_same_table(table, self._table)
+        words = [(place, name) for place, name in enumerate(self.facts.words) if name in needed]
         if not words:
             return DATA
         marks = MARKS if table.unit is not None else ()
@@ -247,7 +205,3 @@ class DuckDBEdition(DuckDBReader):
             for place, name in words
         )
         return f"(SELECT {', '.join(columns)} FROM {DATA} r {joins}) AS {quoted('adomnia coded')}"
-
-
-def _damaged(kind: str) -> MachineryError:
-    return MachineryError(f"the edition cannot be read ({kind})", "make a new one: adomnia load")

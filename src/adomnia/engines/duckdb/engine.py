@@ -18,7 +18,8 @@ import duckdb
 
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.reader import DuckDBReader, connected
-from adomnia.engines.duckdb.source_rows import SourceRows, Tell, check_space, source_rows
+from adomnia.engines.duckdb.source_rows import SourceRows, check_space, source_rows
+from adomnia.engines.edition_store import Tell
 from adomnia.engines.engine import quietly, unanswered
 from adomnia.engines.exact import Survey
 from adomnia.engines.source_facts import SourceChanges
@@ -59,7 +60,7 @@ class DuckDB(DuckDBReader):
     @property
     def row_count_is_stable(self) -> bool:
         """Whether the number of rows rests on no value: in text, a quote can join two of them."""
-        return self._source.kind != "text"
+        return self._source.rows_stay
 
     def version(self) -> str:
         """A digest of the names, sizes and times of the files when they were opened."""
@@ -73,7 +74,7 @@ class DuckDB(DuckDBReader):
 
     def _survey(self) -> Survey:
         """Types, extremes and short lists of values, for a curator's first draft."""
-        from adomnia.engines.survey import survey  # noqa: PLC0415 (for a draft alone)
+        from adomnia.engines.sql.survey import survey  # noqa: PLC0415 (for a draft alone)
 
         return quietly(
             lambda: survey(

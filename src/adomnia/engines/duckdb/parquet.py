@@ -11,28 +11,22 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from adomnia.engines.duckdb.decoding import INTERVAL, UUID, decoded
-from adomnia.engines.duckdb.dialect import DUCKDB
-from adomnia.engines.duckdb.source_rows import Parts, Rows, SourcePart
+from adomnia.engines.duckdb.file_schemas import by_schema
+from adomnia.engines.duckdb.source_rows import Parts, Rows
 from adomnia.engines.source_files import partitions
-from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import PolicyError
-from adomnia.schema.domain import Dates, Domain, Grid, Open, Timestamps
+from adomnia.schema.domain import Domain
 
 __all__ = ["columns", "parts"]
 
 ROWS = 1 << 16
-
-_SMALL = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
-"""Types whose values are the same, as numbers and as text, in 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -51,40 +45,14 @@ class _File:
         return partitions(self.path)
 
 
-def parts(files: Iterable[Path], domains: Mapping[str, Domain]) -> Parts:
-    """The files by their schemas, what each column is selected as, and which have several types.
-
-    Those are given in small letters: DuckDB takes names that differ by case alone for one.
-    """
-    groups: dict[Any, list[_File]] = {}
-    for file in map(_footer, files):
-        groups.setdefault(file.schema, []).append(file)
-    kinds = [_types(schema) for schema in groups]
-    found: dict[str, set[str]] = {}
-    for types in kinds:
-        for name, declared in types.items():
-            found.setdefault(name.lower(), set()).add(declared)
-    varied = frozenset(name for name, each in found.items() if len(each) > 1 and not each <= _SMALL)
-    known = {name.lower(): domain for name, domain in domains.items()}
-
-    def column(name: str, declared: str) -> str:
-        if name.lower() not in varied:
-            return quoted(name)  # UNION makes small types one
-        return f"{_alone(name, declared, known.get(name.lower(), Open()))} AS {quoted(name)}"
-
-    made = (
-        SourcePart(
-            schema.to_string(),
-            tuple(column(*pair) for pair in types.items()),
-            partial(_rows, schema, tuple(listed)),
-        )
-        for (schema, listed), types in zip(groups.items(), kinds, strict=True)
-    )
-    size = sum(file.size for listed in groups.values() for file in listed)
-    return Parts(tuple(made), varied, size)
+def parts(files: Iterable[Path], domains: Mapping[str, Domain], table: str) -> Parts:
+    """The files by their schemas, what each column is selected as, and which have several types."""
+    found = [*map(_footer, files)]
+    size = sum(file.size for file in found)
+    return by_schema([(file.schema, file) for file in found], _rows, domains, size)
 
 
-def columns(file: Path) -> tuple[str, ...]:
+def columns(file: Path, table: str) -> tuple[str, ...]:
     """The columns of a file and of its folders."""
     return tuple(_footer(file).schema.names)
 
@@ -179,40 +147,3 @@ def _batch(file: _File, batch: Any) -> Any:
     for name, value in folders.values():
         columns[name] = pa.array([value] * batch.num_rows, pa.string())
     return pa.RecordBatch.from_arrays([*columns.values()], names=[*columns])
-
-
-def _types(schema: Any) -> Mapping[str, str]:
-    """The types that DuckDB gives the columns."""
-    with duckdb.connect() as connection:
-        connection.register("adomnia_part", schema.empty_table())
-        found = connection.execute("DESCRIBE adomnia_part").fetchall()
-    return {str(row[0]): str(row[1]) for row in found}
-
-
-def _alone(name: str, declared: str, domain: Domain) -> str:
-    """A column of this type as the one that its domain reads in every file: a number or a day, or
-    its text. The domain makes of it what it would have made of the column itself."""
-    column, kind = quoted(name), DUCKDB.family(declared)
-    if kind == "other":
-        column, kind = DUCKDB.words(column, kind), "text"
-    if isinstance(domain, Grid):
-        return DUCKDB.number(column, kind)
-    if isinstance(domain, Dates):
-        return DUCKDB.day(column, kind)
-    if isinstance(domain, Timestamps):
-        return _written(column, kind)
-    words, first = DUCKDB.words(column, kind), getattr(domain, "values", ("",))[0]
-    if isinstance(first, str):
-        return words
-    read = DUCKDB.truth if isinstance(first, bool) else DUCKDB.integer
-    return f"COALESCE(CAST({read(column, kind)} AS VARCHAR), {words})"
-
-
-def _written(column: str, kind: str) -> str:
-    """A moment as the text that stands for it, with its zone where it knows one; the years before
-    the first have no such text, and are as far away as can be."""
-    words = DUCKDB.words(column, kind)
-    if kind not in ("date", "moment"):
-        return words
-    before = f"{DUCKDB.day(column, kind)} < DATE '0001-01-01'"
-    return f"CASE WHEN {before} THEN '-infinity' ELSE {words} END"

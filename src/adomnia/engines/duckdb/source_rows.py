@@ -17,12 +17,13 @@ from typing import Any
 import duckdb
 
 from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.edition_store import Tell
 from adomnia.engines.source_files import Source
 from adomnia.engines.sql.dialect import literal, quoted
 from adomnia.errors import MachineryError, PolicyError
 from adomnia.schema.domain import Domain
 
-__all__ = ["READERS", "Parts", "Rows", "SourcePart", "SourceRows", "Tell", "check_space",
+__all__ = ["READERS", "Parts", "Rows", "SourcePart", "SourceRows", "check_space",
            "described", "source_rows"]  # fmt: skip
 
 SPARE = 64_000_000
@@ -31,15 +32,17 @@ SPARE = 64_000_000
 PATIENCE = 2.0
 """Seconds of work after which it is told how far it is."""
 
-READERS = {"parquet": "parquet", "text": "delimited"}
+READERS = {
+    "parquet": "parquet",
+    "text": "delimited",
+    "excel": "excel.workbook",
+    **dict.fromkeys(("stata", "spss", "sas", "transport"), "statistics.reader"),
+}
 """Which module reads the rows of which files; they load Arrow, so they wait until there are any."""
 
 _STORED = """
 SELECT sql FROM duckdb_tables() WHERE database_name = 'source' AND LOWER(table_name) = LOWER(?)
 """
-
-Tell = Callable[[int], None]
-"""Called with the number of rows that have been read, now and then."""
 
 Rows = tuple[Any, Iterator[Any]]
 """A schema of Arrow, and batches of rows that have it."""
@@ -102,7 +105,7 @@ def source_rows(
         size = sum(file.stat().st_size for file in source.files)
     else:
         module = import_module(f"{__package__}.{READERS[source.kind]}")  # slow to import
-        parts = module.parts(source.files, domains)
+        parts = module.parts(source.files, domains, table)
         select, stored = parts.select(connection, tell), False
         varied, size = parts.varied, parts.size
     types = described(connection, select)

@@ -29,9 +29,18 @@ _TABLED = {"database"}
 def tables(path: str) -> Mapping[str, int] | None:
     """The tables of a file with the number of their columns; None where a file is one table."""
     source = find(path)
+    if source.kind == "excel":
+        found = quietly(lambda: _sheets(source), partial(unreadable, path))
+        return found if len(found) > 1 else None  # the only one needs no name
     if source.kind not in _TABLED:
         return None
     return quietly(lambda: _tables(source), partial(unreadable, path))
+
+
+def _sheets(source: Source) -> Mapping[str, int]:
+    from adomnia.engines.duckdb.excel.workbook import sheets  # noqa: PLC0415 (loads Arrow)
+
+    return sheets(source.files[0])
 
 
 def _tables(source: Source) -> dict[str, int]:
@@ -43,19 +52,19 @@ def _tables(source: Source) -> dict[str, int]:
     return {str(name): int(columns) for name, columns in found}
 
 
-def column_groups(path: str) -> list[tuple[tuple[str, ...], list[Path]]]:
+def column_groups(path: str, table: str) -> list[tuple[tuple[str, ...], list[Path]]]:
     """The files of a source by the columns they have, in any order; the largest group first."""
     source = find(path)
     if source.kind in _TABLED or len(source.files) == 1:
         return [((), list(source.files))]
-    return quietly(lambda: _grouped(source), partial(unreadable, path))
+    return quietly(lambda: _grouped(source, table), partial(unreadable, path))
 
 
-def _grouped(source: Source) -> list[tuple[tuple[str, ...], list[Path]]]:
+def _grouped(source: Source, table: str) -> list[tuple[tuple[str, ...], list[Path]]]:
     module = import_module(f"{__package__}.{READERS[source.kind]}")  # slow to import
     groups: dict[frozenset[str], tuple[tuple[str, ...], list[Path]]] = {}
     for file in source.files:
-        names = tuple(module.columns(file))
+        names = tuple(module.columns(file, table))
         key = frozenset(name.lower() for name in names)
         groups.setdefault(key, (names, []))[1].append(file)
     return sorted(groups.values(), key=lambda group: -len(group[1]))

@@ -1,4 +1,4 @@
-"""How a question reads a server: every transaction only reads, and sees one moment.
+"""How a question reads a server: every transaction only reads, and sees one moment. A load writes.
 
 It has the same settings whatever the role or the server is set to. What the server says can quote
 data or the address, so it never leaves: callers fail quietly.
@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import PolicyError
-from adomnia.storage.driver import driver
+from adomnia.storage.driver import connect, driver
 from adomnia.storage.pool import Pool
 
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["reading_pool"]
+__all__ = ["begin_writing", "reading_pool", "writing_connection"]
 
 MOST = 4
 """So many questions read at once; others wait."""
@@ -48,10 +48,27 @@ def reading_pool(url: str) -> Pool:
     return Pool(url, MOST, _begin)
 
 
+def writing_connection(url: str) -> psycopg.Connection[Any]:
+    """A connection to the server at an address, for a load."""
+    driver("a source at postgresql://", PolicyError)
+    return connect(url)
+
+
+def begin_writing(connection: psycopg.Connection[Any]) -> None:
+    """Begin a transaction that may write, also for a role whose own only read.
+
+    Nothing limits how long it takes but what the role or the address says.
+    """
+    connection.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; {_settings()}".encode())
+
+
+def _settings() -> str:
+    return "".join(f"SET LOCAL {name} = {value}; " for name, value in SETTINGS.items())
+
+
 def _begin(connection: psycopg.Connection[Any]) -> None:
     """Nothing is set for longer than a transaction: a pool before the server may give each of
     ours to another of its own connections, and take ours for others."""
-    settings = "".join(f"SET LOCAL {name} = {value}; " for name, value in SETTINGS.items())
     # The first query fixes the moment that all of them see.
-    begin = f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {settings}{_LIMIT}"
+    begin = f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {_settings()}{_LIMIT}"
     connection.execute(begin.encode())

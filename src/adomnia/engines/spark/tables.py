@@ -7,6 +7,7 @@ reading a row: the names, sizes and times of its files.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -22,7 +23,7 @@ from adomnia.errors import PolicyError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["SparkRelation", "relation"]
+__all__ = ["SparkRelation", "relation", "state_digest"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class SparkRelation:
     def ended(self) -> bool:
         """Whether the application has ended, or its Java has."""
         return stopped(self.session.sparkContext)
+
+
+def state_digest(found: SparkRelation) -> str:
+    """A digest of the state that its data is in."""
+    return hashlib.sha256(repr(found.state()).encode()).hexdigest()
 
 
 def relation(source: Any, table: str) -> SparkRelation:

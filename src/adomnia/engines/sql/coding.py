@@ -24,7 +24,8 @@ from adomnia.queries.ranges import UNLISTED, Moment, Number, Text
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open, Timestamps
 from adomnia.schema.table import Table
 
-__all__ = ["MAX_CASE", "Coded", "clamped", "coded", "coding", "known", "lost", "lost_columns"]
+__all__ = ["MAX_CASE", "Coded", "clamped", "coded", "codes", "coding", "known", "lost",
+           "lost_columns"]  # fmt: skip
 
 LONG = 200
 """A text of more signs is not repeated more often than it must be."""
@@ -40,13 +41,20 @@ def coding(
 ) -> Iterator[str]:
     """The needed columns of a source as the select list that codes them, with whether cleaning
     left something out (`lost`) where that is needed."""
+    for name, text in codes(table, types, dialect, needed):
+        yield f"{text} AS {dialect.quoted(name)}"
+
+
+def codes(
+    table: Table, types: Mapping[str, str], dialect: Dialect, needed: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """The same by name, each column with the SQL of its code."""
     for name, declared in types.items():
         text = coded(name, _domain(table, name), declared, dialect)
         if name in needed:
-            yield f"{text} AS {dialect.quoted(name)}"
+            yield name, text
         if lost(name) in needed:
-            test = _left_out(dialect.quoted(name), text, _domain(table, name))
-            yield f"{test} AS {dialect.quoted(lost(name))}"
+            yield lost(name), _left_out(dialect.quoted(name), text, _domain(table, name))
 
 
 LOST = "adomnia lost "

@@ -1,7 +1,7 @@
 """The dialect: where the SQL of engines differs, and only there.
 
-`statement`, `translate`, `clean` and `units` write what all engines read alike, and ask the dialect
-for the rest. Every text that a dialect gives is total: no row can make it fail (`coding.md`).
+`statement`, `translation`, `coding` and `units` write what all engines read alike, and ask the
+dialect for the rest. Every text that it gives is total: no row can make it fail (`coding.md`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Extents: between which numbers, days or moments the SQL of an expression lies, as it is written.
 
-The renderer derives them from the leaves up: from the policy's domains as `clean` enforces them,
+The renderer derives them from the leaves up: from the policy's domains as `coding` enforces them,
 from constants, and operation by operation. So that nothing overflows rests on no derived range,
 and a value that lies between its bounds already is not clamped again (`coding.md`, Claim 7).
 """

@@ -143,9 +143,10 @@ class SqlEngine(ABC):
 
     def _rows_per_value(self, column: str) -> Mapping[int, int]:
         """For each number of rows how many values of a column have it, for the auditor's view."""
-        from adomnia.engines.survey import rows_per_value  # noqa: PLC0415 (for a draft alone)
-
-        return rows_per_value(column, DATA, self._rows, self._dialect)
+        name = self._dialect.quoted(column)
+        grouped = f"SELECT COUNT(*) AS many FROM {DATA} WHERE {name} IS NOT NULL GROUP BY {name}"
+        found = self._rows(f"SELECT many, COUNT(*) FROM ({grouped}) AS grouped GROUP BY many")
+        return {int(many): int(values) for many, values in sorted(found)}
 
     def _aggregates(self, request: Request) -> Statement:
         self.check(request.table)

@@ -62,7 +62,8 @@ def coded_in_place(types: Mapping[str, str], dialect: Dialect) -> CodedRows:
         codes, say = list(coding(table, types, dialect, needed)), dialect.quoted
         rows = DATA
         if table.unit is not None:
-            rows = ranked(DATA, table, types, needed, dialect)
+            read = [name for name in types if name in needed or lost(name) in needed]
+            rows = ranked(DATA, table, types, read, dialect)
             codes += [say(mark) for mark in MARKS]
         text = f"SELECT {', '.join(codes) or '1 AS ' + say('adomnia one')} FROM {rows}"
         return f"({text}{dialect.barrier}) AS {say('adomnia coded')}"

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from adomnia.curator.access import CURATOR
+from adomnia.curator.editions import use_edition
 from adomnia.curator.ledger_view import read_loss, receipt
 from adomnia.privacy.loss import Loss
 from adomnia.server.console.repricing import Prices
@@ -56,6 +57,7 @@ class LedgerLine:
     request: str | None = None
     answered: bool = False
     shares: Mapping[str, Mapping[str, Fraction]] = field(default_factory=dict)
+    edition: int | None = None
 
     def asked(self) -> dict[str, Any]:
         """What was said beside the statement, as `ask` takes it; empty where it is not known."""
@@ -188,6 +190,7 @@ def _line(entry: Entry, cost: Mapping[str, Mapping[str, Fraction]], answered: bo
         entry.head.get("key"),
         body.get("request"),
         answered,
+        edition=use_edition(body),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from adomnia.curator.editions import prior_edition, use_edition
 from adomnia.curator.ledger_view import Entry, exact_text
 from adomnia.curator.ledger_view import receipt as receipt_of
 from adomnia.server.accounts import Person
@@ -119,8 +120,9 @@ def _described(entry: Entry) -> dict[str, Any]:
             "statement": _published(entry),
             "repriced": len(entry.head["prices"]),
             "accepted": entry.head["accepted"],
+            "edition": prior_edition(entry.head["published"]),
         }
-    return facts
+    return facts | ({"edition": entry.head["number"]} if entry.kind == "edition" else {})
 
 
 def _paid(entry: Entry) -> dict[str, Any]:
@@ -132,6 +134,7 @@ def _paid(entry: Entry) -> dict[str, Any]:
         "statement": body["statement"],
         "cost": {name: loss[name] for name in ("epsilon", "rho", "delta") if name in loss},
         "event": body["event"],
+        "edition": use_edition(body),
     }
 
 

@@ -20,7 +20,7 @@ __all__ = [
     "HealthResponse",
     "LedgerEntry",
     "LedgerResponse",
-    "LeftOutResponse",
+    "OmissionResponse",
     "ReceiptResponse",
     "ReleaseEntry",
     "ReleasesResponse",
@@ -46,6 +46,10 @@ Intervals = Annotated[
         "the exact one lies."
     ),
 ]
+EditionNumber = Annotated[
+    int | None, Meta(description="Which edition of the data; null where it is read in place.")
+]
+
 AllowedAmounts = Annotated[
     dict[str, str] | None, Meta(description="Amounts by name; null where there was, or is, none.")
 ]
@@ -67,7 +71,7 @@ class ErrorResponse(Struct):
     error: ErrorBody
 
 
-class LeftOutResponse(Struct):
+class OmissionResponse(Struct):
     """What cleaning or a bound leaves out: about how many, up to a margin; null is not known."""
 
     what: str
@@ -92,8 +96,8 @@ class AnswerResponse(Struct):
     remaining: Amounts
     receipt: str
     notes: list[str]
-    edition: int | None
-    left_out: list[LeftOutResponse]
+    edition: EditionNumber
+    left_out: list[OmissionResponse]
     whole: dict[str, list[list[float] | None]]
 
 
@@ -148,7 +152,7 @@ class ForecastResponse(Struct):
     delta: str | UnsetType = UNSET
     sensitivity: SensitivityBound | UnsetType | None = UNSET
     measurements: list[SensitivityBound] | UnsetType = UNSET
-    left_out: list[LeftOutResponse] | UnsetType = UNSET
+    left_out: list[OmissionResponse] | UnsetType = UNSET
     estimated_margins: EstimatedMargins | UnsetType = UNSET
     estimated_from: EstimateBasis | UnsetType = UNSET
 
@@ -182,6 +186,9 @@ class AttributeDescription(Struct):
     domain: Annotated[
         dict[str, Any] | None, Meta(description="values (and other), or low, high and step")
     ]
+    description: Annotated[str | None, Meta(description="what it is, in the curator's words")] = (
+        None
+    )
 
 
 class TableDescription(Struct):
@@ -190,6 +197,7 @@ class TableDescription(Struct):
     name: str
     public: bool
     attributes: list[AttributeDescription]
+    description: str | None = None
 
 
 class SchemaResponse(Struct):
@@ -208,6 +216,7 @@ class ReceiptResponse(Struct):
     statement: str
     cost: Amounts
     event: EventRecord
+    edition: EditionNumber
     answered: bool
 
 
@@ -216,12 +225,13 @@ class LedgerEntry(Struct):
 
     number: Annotated[int, Meta(description="for an analyst: of their own entries")]
     at: str
-    kind: Literal["opened", "reserved", "answered", "repeated", "prior", "budget"]
+    kind: Literal["opened", "reserved", "answered", "repeated", "prior", "budget", "edition"]
     receipt: ReceiptName | UnsetType = UNSET
     analyst: str | UnsetType = UNSET
     statement: str | UnsetType = UNSET
     cost: Amounts | UnsetType = UNSET
     event: EventRecord | UnsetType = UNSET
+    edition: EditionNumber | UnsetType = UNSET
     repeats: list[ReceiptName] | UnsetType = UNSET
     repriced: int | UnsetType = UNSET
     accepted: bool | UnsetType = UNSET

@@ -43,7 +43,7 @@ async def schema(context: RequestContext) -> Response:
 
 def _tables(table: Table) -> Iterator[TableDescription]:
     attributes = [_attribute(attribute) for attribute in table.attributes.values()]
-    yield TableDescription(table.name, False, attributes)
+    yield TableDescription(table.name, False, attributes, table.description or None)
     for other in table.public.values():
         columns = [_column(other, index) for index in range(len(other.columns))]
         yield TableDescription(other.name, True, columns)
@@ -51,7 +51,8 @@ def _tables(table: Table) -> Iterator[TableDescription]:
 
 def _attribute(attribute: Attribute) -> AttributeDescription:
     kind, domain = _domain(attribute.domain)
-    return AttributeDescription(attribute.name, kind, attribute.nullable, domain)
+    said = attribute.description or None
+    return AttributeDescription(attribute.name, kind, attribute.nullable, domain, said)
 
 
 _NAMES = {bool: "boolean", int: "bigint", float: "double precision", date: "date",

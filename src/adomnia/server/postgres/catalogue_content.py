@@ -95,8 +95,16 @@ def in_words(attribute: Attribute) -> str:
 
 def _private(policy: Policy) -> DeclaredRelation:
     columns = {name: type_of_domain(each.domain) for name, each in policy.attributes.items()}
-    comments = tuple(in_words(each) for each in policy.attributes.values())
-    return DeclaredRelation(PUBLIC, policy.table, "r", columns, _promise(policy), comments)
+    comments = tuple(
+        _described(each.description, in_words(each)) for each in policy.attributes.values()
+    )
+    comment = _described(policy.description, _promise(policy))
+    return DeclaredRelation(PUBLIC, policy.table, "r", columns, comment, comments)
+
+
+def _described(description: str, words: str) -> str:
+    """What the curator says of it, and then what is declared."""
+    return f"{description} ({words})" if description else words
 
 
 def _promise(policy: Policy) -> str:
@@ -127,9 +135,9 @@ def _budget() -> DeclaredRelation:
 
 
 def _domains(policy: Policy) -> DeclaredRelation:
-    columns = dict.fromkeys(("attribute", "type", "domain"), "text")
+    columns = dict.fromkeys(("attribute", "type", "domain", "description"), "text")
     rows = tuple(
-        (name, type_of_domain(each.domain), in_words(each))
+        (name, type_of_domain(each.domain), in_words(each), each.description or None)
         for name, each in policy.attributes.items()
     )
     comment = "what values each attribute may take: declared, and public"

@@ -35,6 +35,8 @@ _CASTS = {
     exp.DataType.Type.FLOAT: types.FLOAT4,
     exp.DataType.Type.BOOLEAN: types.BOOL,
     exp.DataType.Type.DATE: types.DATE,
+    exp.DataType.Type.TIMESTAMP: types.TIMESTAMP,
+    exp.DataType.Type.TIMESTAMPTZ: types.TIMESTAMPTZ,
 }
 _COMPARED = (exp.Binary, exp.Between, exp.In, exp.Paren, exp.Neg, exp.Any)
 _DECLARED = {types.UNKNOWN: 0}

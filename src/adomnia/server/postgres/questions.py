@@ -212,7 +212,8 @@ def notices_of(answer: Answer) -> tuple[Notice, ...]:
     left = {name: value for name, value in answer.remaining.items() if name != "delta" or value}
     spent = amounts(answer.spent)
     what = f"this answer cost {spent}; {amounts(left)} is left"
-    notices = [Notice(what, f"receipt {answer.receipt}")]
+    of = "" if answer.edition is None else f"; edition {answer.edition} of the data"
+    notices = [Notice(what, f"receipt {answer.receipt}{of}")]
     notices += [Notice(text) for text in _margins(answer)]
     return (*notices, *(Notice(note) for note in answer.notes))
 

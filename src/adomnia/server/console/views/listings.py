@@ -9,7 +9,7 @@ from fractions import Fraction
 from adomnia.curator.database import PrivateDatabase
 from adomnia.formatting import amount, one_line
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps, step_text
-from adomnia.schema.table import PublicTable, Table
+from adomnia.schema.table import Attribute, PublicTable, Table
 
 __all__ = ["ColumnListing", "TableListing", "examples", "listings"]
 
@@ -18,11 +18,13 @@ MOST_VALUES = 12
 
 @dataclass(frozen=True)
 class ColumnListing:
-    """A column: its name as SQL writes it, what kind it is, and which values it may take."""
+    """A column: its name as SQL writes it, what kind it is, and which values it may take; and what
+    it is in the curator's words."""
 
     name: str
     kind: str
     values: str
+    description: str = ""
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,13 @@ class TableListing:
     name: str
     about: str
     columns: tuple[ColumnListing, ...]
+    description: str = ""
 
 
 def listings(database: PrivateDatabase) -> list[TableListing]:
     """The private table and the public ones beside it; none of it comes from the data."""
     table = database.table
-    private = [_column(name, a.domain, a.nullable) for name, a in table.attributes.items()]
+    private = [_column(attribute) for attribute in table.attributes.values()]
     if table.unit is not None and table.unit not in table.attributes:
         private.append(
             ColumnListing(quoted(table.unit), "unit", "whose rows are protected together")
@@ -46,7 +49,8 @@ def listings(database: PrivateDatabase) -> list[TableListing]:
         TableListing(quoted(one.name), f"public; joined by {one.key}", tuple(_public_columns(one)))
         for one in table.public.values()
     ]
-    return [TableListing(quoted(table.name), "private", tuple(private)), *public]
+    listing = TableListing(quoted(table.name), "private", tuple(private), table.description)
+    return [listing, *public]
 
 
 def _public_columns(table: PublicTable) -> Iterator[ColumnListing]:
@@ -81,9 +85,10 @@ def _examples(table: Table) -> Iterator[str]:
         )
 
 
-def _column(name: str, domain: Domain, nullable: bool) -> ColumnListing:
-    kind, values = _domain(domain)
-    return ColumnListing(quoted(name), kind, f"{values}, or NULL" if nullable else values)
+def _column(attribute: Attribute) -> ColumnListing:
+    kind, values = _domain(attribute.domain)
+    values = f"{values}, or NULL" if attribute.nullable else values
+    return ColumnListing(quoted(attribute.name), kind, values, attribute.description)
 
 
 def _bound(end: Fraction) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from adomnia.curator.quality.quality_counts import Quality
+from adomnia.curator.answers.quality_counts import Quality
 from adomnia.engines.sql.units import ChosenGroups
 from adomnia.mechanisms.margins.margin import margin
 from adomnia.queries.expression import Expr, columns
@@ -19,7 +19,7 @@ from adomnia.queries.question import Question
 from adomnia.schema.domain import Categories, Dates, Grid
 from adomnia.schema.table import Table
 
-__all__ = ["LeftOut", "all_left_out", "is_known", "left_out_of", "read_columns"]
+__all__ = ["Omission", "all_left_out", "is_known", "left_out_of", "read_columns"]
 
 CLAMPED = ("sum", "avg", "var", "quantile", "min", "max")
 """Statistics that take a value outside of its bounds as the nearest one."""
@@ -27,7 +27,7 @@ HOW = "how many is not known: adomnia load --quality 0.02"
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class Omission:
     """Something that cleaning or a bound leaves out of an answer.
 
     `count` is about how many rows or values of the whole table that is, up to `margin`; None where
@@ -35,7 +35,7 @@ class LeftOut:
     more (None where that is not known). All of it holds together with half of the answer's doubt;
     `says` tells it in words.
 
-    >>> LeftOut("rows", "rows beyond max_rows are not counted").to_json()["count"] is None
+    >>> Omission("rows", "rows beyond max_rows are not counted").to_json()["count"] is None
     True
     """
 
@@ -68,7 +68,7 @@ class LeftOut:
 
 def left_out_of(
     question: Question, table: Table, quality: Quality | None, confidence: float
-) -> tuple[LeftOut, ...]:
+) -> tuple[Omission, ...]:
     """What concerns this question of all that is left out."""
     read = [name for name in table.attributes if name in read_columns(question)]
     paid = [] if quality is None else [name for name in read if name in quality.values]
@@ -77,7 +77,7 @@ def left_out_of(
     return tuple(_all(question, table, quality, (paid, sure)))
 
 
-def all_left_out(table: Table, quality: Quality, confidence: float) -> tuple[LeftOut, ...]:
+def all_left_out(table: Table, quality: Quality, confidence: float) -> tuple[Omission, ...]:
     """All that was counted of an edition, whatever is asked."""
     rows = quality.rows is not None
     sure = 1 - (1 - confidence) / max(1, len(quality.values) + 2 * rows)
@@ -85,25 +85,25 @@ def all_left_out(table: Table, quality: Quality, confidence: float) -> tuple[Lef
     return (*([_rows(quality, sure)] if rows else []), *values)
 
 
-def is_known(parts: Sequence[LeftOut]) -> bool:
+def is_known(parts: Sequence[Omission]) -> bool:
     """Whether there is something, and a number for all of it."""
     return bool(parts) and all(part.most is not None for part in parts)
 
 
 def _all(
     question: Question, table: Table, quality: Quality | None, paid: tuple[list[str], float]
-) -> Iterator[LeftOut]:
+) -> Iterator[Omission]:
     (known, sure), owned = paid, table.unit is not None and bool(question.statistics)
     if owned:
         yield _rows(quality, sure)
     if owned and ChosenGroups.of(table, question.keys):
-        yield LeftOut("groups", "rows beyond max_groups are not counted; how many is not known")
+        yield Omission("groups", "rows beyond max_groups are not counted; how many is not known")
     if quality is not None:
         yield from (_values(table, quality, name, sure) for name in known)
         return
     for name in _clamped(question, table):
         says = f"values of {name} outside of its bounds count as the nearest of them; {HOW}"
-        yield LeftOut("values", says, name)
+        yield Omission("values", says, name)
 
 
 def read_columns(question: Question, arguments: bool = True) -> frozenset[str]:
@@ -122,15 +122,15 @@ def _clamped(question: Question, table: Table) -> Iterator[str]:
             yield name
 
 
-def _rows(quality: Quality | None, sure: float) -> LeftOut:
+def _rows(quality: Quality | None, sure: float) -> Omission:
     if quality is None or quality.rows is None or quality.scan is None:
-        return LeftOut("rows", f"rows beyond max_rows are not counted; {HOW}")
+        return Omission("rows", f"rows beyond max_rows are not counted; {HOW}")
     found, scan = quality.rows, quality.scan
     off = math.ceil(margin([(1, scan.noise(found.bound))], sure))
     people = scan.plan.most_above(found.bound, 1 - sure)
     count = found.total or 0
     says = _rows_said(scan.beyond, found.bound, (count, off), people)
-    return LeftOut("rows", says, None, count, off, found.bound, people)
+    return Omission("rows", says, None, count, off, found.bound, people)
 
 
 def _rows_said(beyond: int, bound: int, found: tuple[int, int], people: int | None) -> str:
@@ -143,13 +143,13 @@ def _rows_said(beyond: int, bound: int, found: tuple[int, int], people: int | No
     return f"{many} are left out by max_rows{beside}"
 
 
-def _values(table: Table, quality: Quality, name: str, sure: float) -> LeftOut:
+def _values(table: Table, quality: Quality, name: str, sure: float) -> Omission:
     count = quality.values[name]
     off = math.ceil(margin([(1, quality.noise)], sure))
     domain = table.attributes[name].domain
     why = "are not listed" if isinstance(domain, Categories) else "are outside of its bounds"
     many = _about(count, off, "value", f" of {name}")
-    return LeftOut("values", f"{many} {why}, or could not be read", name, count, off)
+    return Omission("values", f"{many} {why}, or could not be read", name, count, off)
 
 
 def _about(count: int, off: int, what: str, of: str = "") -> str:

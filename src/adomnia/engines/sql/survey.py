@@ -11,7 +11,7 @@ from typing import Any
 
 from adomnia.engines.sql.dialect import Dialect
 
-__all__ = ["SHORT", "rows_per_value", "survey"]
+__all__ = ["SHORT", "survey"]
 
 SHORT = 100
 """A list of values may be this long."""
@@ -70,16 +70,6 @@ def survey(
         | _listed(dialect.quoted(name), kinds[name], facts, (source, run))
         for name, facts in found.items()
     }  # fmt: skip
-
-
-def rows_per_value(column: str, source: str, run: Run, dialect: Dialect) -> dict[int, int]:
-    """For each number of rows how many values of a column have it, from the smallest."""
-    grouped = (
-        f"SELECT COUNT(*) AS many FROM {source} WHERE {dialect.quoted(column)} IS NOT NULL "
-        f"GROUP BY {dialect.quoted(column)}"
-    )
-    found = run(f"SELECT many, COUNT(*) FROM ({grouped}) AS grouped GROUP BY many")
-    return {int(many): int(values) for many, values in sorted(found)}
 
 
 def _read(column: str, kind: str, names: tuple[str, str], dialect: Dialect) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Workbooks of Excel are read here."""

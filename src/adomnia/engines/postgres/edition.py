@@ -1,0 +1,195 @@
+"""Editions in PostgreSQL: the source's rows, coded by the policy, in a table beside it.
+
+All of it is written in one transaction, by one statement that reads the source. Undeclared text and
+units are numbers, by tables of words, as in a file (`duckdb/edition.py`); a hash is a UUID, which
+is half as long as its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from adomnia.engines.edition_store import EditionFacts, Means, is_open
+from adomnia.engines.engine import quietly
+from adomnia.engines.interrupts import interruptible
+from adomnia.engines.postgres.dialect import PostgresDialect
+from adomnia.engines.postgres.reader import PostgresReader
+from adomnia.engines.postgres.relation import PostgresRelation, first_row, server_dialect
+from adomnia.engines.sql.edition_rows import EditionRows
+from adomnia.engines.sql.statement import CodedRows
+from adomnia.engines.sql.units import FIRST, UNIT
+from adomnia.schema.table import Table
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["EditionTables", "PostgresEdition", "write_edition"]
+
+_FACTS = """
+SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_roles o ON o.oid = c.relowner
+WHERE n.nspname = %s AND c.relname = %s AND o.rolname = current_user
+"""
+
+
+@dataclass(frozen=True)
+class EditionTables:
+    """The names of an edition's tables: rows, words of each column that is kept as words, facts."""
+
+    schema: str
+    name: str
+
+    @property
+    def rows(self) -> str:
+        """The table of codes."""
+        return self._said(self.name)
+
+    @property
+    def facts(self) -> str:
+        """The table of what is known beside the rows."""
+        return self._said(f"{self.name}_facts")
+
+    @property
+    def stage(self) -> str:
+        """Rows with their words, while these are numbered."""
+        return self._said(f"{self.name}_stage")
+
+    def words(self, place: int) -> str:
+        """The table of a column's words."""
+        return self._said(f"{self.name}_w{place}")
+
+    def _said(self, table: str) -> str:
+        say = PostgresDialect().quoted
+        return f"{say(self.schema)}.{say(table)}"
+
+
+def write_edition(
+    connection: psycopg.Connection[Any], source: PostgresRelation, table: Table,
+    tables: EditionTables, means: Means,
+) -> EditionFacts:  # fmt: skip
+    """Read a source once and write its edition, in the transaction that was begun."""
+    means.check(source.types)
+    source.check({name: attribute.domain for name, attribute in table.attributes.items()})
+    rows = EditionRows(table, source.types, source.dialect)
+    words = [name for name in source.types if is_open(table, name)]
+    with interruptible(connection.cancel):
+        count, digest = _store(connection, rows, source.reading, words, tables)
+        facts = EditionFacts(source.types, words, True, count, digest)
+        _run(connection, f"CREATE TABLE {tables.facts} (facts TEXT)")
+        connection.execute(f"INSERT INTO {tables.facts} VALUES (%s)".encode(), [facts.to_json()])
+    return facts
+
+
+def _store(
+    connection: psycopg.Connection[Any], rows: EditionRows, reading: str, words: Sequence[str],
+    tables: EditionTables,
+) -> tuple[int, str]:  # fmt: skip
+    """Make the tables of rows and words; how many rows there are, and a digest of them."""
+    numbered = words if rows.table.unit is None else [*words, UNIT]
+    coded = rows.written(reading)
+    if not numbered:
+        _run(connection, f"CREATE TABLE {tables.rows} AS {coded}")
+        facts = _digest(connection, tables.rows)
+    else:
+        # Words are numbered once they are all known: until then rows stand in a table of their own.
+        _run(connection, f"CREATE UNLOGGED TABLE {tables.stage} AS {coded}")
+        facts = _digest(connection, tables.stage)
+        _number(connection, rows, numbered, tables)
+        _run(connection, f"DROP TABLE {tables.stage}")
+    if rows.table.unit is not None:  # who they are is no question's matter
+        _run(connection, f"DROP TABLE {tables.words(len(words))}")
+    for made in (tables.rows, *(tables.words(place) for place in range(len(words)))):
+        _run(connection, f"ANALYZE {made}")
+    return facts
+
+
+def _number(
+    connection: psycopg.Connection[Any], rows: EditionRows, numbered: Sequence[str],
+    tables: EditionTables,
+) -> None:  # fmt: skip
+    """Make the tables of words, and of the staged rows those with numbers in their place."""
+    texts, joins = {FIRST: f"CAST(r.{rows.stored.get(FIRST)} AS UUID)"}, []
+    for place, name in enumerate(numbered):
+        column, made = rows.stored[name], tables.words(place)
+        distinct = (
+            f"SELECT DISTINCT {column} AS word FROM {tables.stage} WHERE {column} IS NOT NULL"
+        )
+        _run(
+            connection,
+            f"CREATE TABLE {made} AS SELECT ROW_NUMBER() OVER () AS code, word FROM ({distinct}) d",
+        )
+        _run(connection, f"ANALYZE {made}")
+        (count,) = first_row(connection.execute(f"SELECT COUNT(*) FROM {made}".encode()))
+        texts[name] = f"CAST(w{place}.code AS {rows.dialect.narrow(0, count)})"
+        joins.append(f"LEFT JOIN {made} w{place} ON r.{column} = w{place}.word")
+    listed = ", ".join(
+        f"{texts.get(name, f'r.{column}')} AS {column}" for name, column in rows.stored.items()
+    )
+    _run(
+        connection,
+        f"CREATE TABLE {tables.rows} AS SELECT {listed} FROM {tables.stage} r {' '.join(joins)}",
+    )
+
+
+def _digest(connection: psycopg.Connection[Any], rows: str) -> tuple[int, str]:
+    """How many rows there are, and a sum over them that forgets their order."""
+    hashed = "CAST(HASHTEXTEXTENDED(CAST(r AS TEXT), 0) AS NUMERIC)"
+    statement = f"SELECT COUNT(*), COALESCE(SUM({hashed}), 0) FROM {rows} r"
+    count, total = first_row(connection.execute(statement.encode()))
+    return int(count), f"{total} {count}"
+
+
+def _run(connection: psycopg.Connection[Any], statement: str) -> None:
+    connection.execute(statement.encode())
+
+
+class PostgresEdition(PostgresReader):
+    """An edition on a server; it never changes."""
+
+    facts: EditionFacts
+
+    def __init__(self, url: str, tables: EditionTables, table: Table, name: str) -> None:
+        super().__init__(url)
+        self._tables, self._table, self._edition = tables, table, name
+
+    def found(self) -> bool:
+        """Whether it is there and the role's own; then it can be asked."""
+        with self.snapshot() as moment:
+            text = quietly(lambda: self._read(moment._connection), self._lost)
+        if text is None:
+            return False
+        self.facts = EditionFacts.from_json(text)
+        self._types = self.facts.types
+        return True
+
+    @property
+    def row_count_is_stable(self) -> bool:
+        """Whether the number of rows rested on no value where they were read."""
+        return self.facts.rows_stay
+
+    def version(self) -> str:
+        """Which edition it is."""
+        return self._edition
+
+    def _read(self, connection: psycopg.Connection[Any]) -> str | None:
+        tables = self._tables
+        self._dialect = server_dialect(connection, self._place)
+        if not connection.execute(_FACTS, [tables.schema, f"{tables.name}_facts"]).fetchall():
+            return None
+        (text,) = first_row(connection.execute(f"SELECT facts FROM {tables.facts}".encode()))
+        return str(text)
+
+    def _coded(self) -> CodedRows:
+        """The coded rows, by the policy that they were coded by."""
+        rows = EditionRows(self._table, self._types, self._dialect)
+        stored, texts, joins = rows.stored, {}, {}
+        for place, name in enumerate(self.facts.words):
+            texts[name] = f"w{place}.word"
+            made, column = self._tables.words(place), stored[name]
+            joins[name] = f"LEFT JOIN {made} w{place} ON r.{column} = w{place}.code"
+        if FIRST in stored:
+            hashed = f"REPLACE(CAST(r.{stored[FIRST]} AS TEXT), '-', '')"
+            texts[FIRST] = f'({hashed} COLLATE "C")'
+        return rows.read(self._tables.rows, texts, joins)

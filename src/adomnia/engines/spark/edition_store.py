@@ -1,0 +1,148 @@
+"""Editions in Spark: folders of Parquet files that all machines of the cluster can read.
+
+They are in the folder that the policy names; else beside the ledger where Spark runs on this
+machine, and beside the source where it does not. A new one is written under a name that means
+nothing, and put in its place by renaming it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+from adomnia.engines.edition_store import EditionFacts, EditionName, Means, surplus
+from adomnia.engines.engine import quietly
+from adomnia.engines.private_folder import locked_folder
+from adomnia.engines.spark.edition import FACTS, ROWS, SparkEdition, write_edition
+from adomnia.engines.spark.folders import SparkFolder
+from adomnia.engines.spark.reader import unreadable
+from adomnia.engines.spark.sessions import Address, address
+from adomnia.engines.spark.tables import SparkRelation, relation, state_digest
+from adomnia.errors import AdomniaError, MachineryError, PolicyError
+from adomnia.schema.table import Table
+
+__all__ = ["EditionFiles"]
+
+UNFINISHED = "unfinished-"
+DRAFT = "facts.draft"
+
+
+class EditionFiles:
+    """The editions of what Spark reads; `room` is a folder of this machine for the loads' lock."""
+
+    def __init__(self, source: str, relation: str, room: Path, named: str | None = None) -> None:
+        self._source, self._relation, self._room = source, relation, room
+        self.place = _place(address(source), room, named)
+        told = f"{platform.node()} {room.absolute()}"
+        self._prefix = f"{UNFINISHED}{hashlib.sha256(told.encode()).hexdigest()[:12]}-"
+
+    @contextmanager
+    def writing(self) -> Iterator[_FilesWriter]:
+        """A turn to write, which a lock on this machine gives."""
+        with locked_folder(self._room):
+            source = quietly(lambda: relation(self._source, self._relation), unreadable)
+            folder = SparkFolder(source.session, self.place)
+            try:
+                quietly(folder.make_private, self._refused)
+                self._clear(folder)  # nobody else is writing, so it was left by one that died
+                yield _FilesWriter(source, folder, f"{self._prefix}{uuid4().hex}")
+            finally:
+                with suppress(Exception):  # the application may have ended
+                    self._clear(folder)
+                source.leave()
+
+    def open(self, name: EditionName, table: Table) -> SparkEdition | None:
+        """The engine that asks an edition; None where it is not there."""
+        label = f"edition {name.number}"
+        engine = SparkEdition(self._source, f"{self.place}/{name}", table, label)
+        try:
+            found = engine.found()
+        except BaseException:
+            engine.close()
+            raise
+        if found:
+            return engine
+        engine.close()
+        return None
+
+    def _clear(self, folder: SparkFolder) -> None:
+        for name in folder.names():
+            if name.startswith(self._prefix):
+                folder.remove(name)
+
+    def _refused(self, kind: str) -> AdomniaError:
+        return PolicyError(
+            f"no edition can be written beside the source in Spark ({kind})",
+            'name a folder that can be: [data] editions = "…"; or say in_place = true in [data]: '
+            "the source is then read as it is at each question, which promises less "
+            "(docs/sources.md)",
+        )
+
+
+@dataclass(frozen=True)
+class _FilesWriter:
+    """Writes one edition into a folder that has no name yet."""
+
+    source: SparkRelation
+    folder: SparkFolder
+    draft: str
+
+    def write(self, table: Table, means: Means) -> EditionFacts:
+        """Read the source once and write what it holds."""
+        path = f"{self.folder.address}/{self.draft}/{ROWS}"
+        facts = quietly(partial(write_edition, self.source, table, path, means), unreadable)
+        quietly(lambda: self.folder.write(f"{self.draft}/{DRAFT}", facts.to_json()), _unwritten)
+        return facts
+
+    def source_version(self) -> str | None:
+        """Which state of the files is there now; a view is new each time it is looked at."""
+        first, second = (quietly(lambda: state_digest(self.source), unreadable) for _ in range(2))
+        return first if first == second else None
+
+    def publish(self, name: EditionName) -> None:
+        """Put it in its place; what bears the name is no edition that the ledger knows.
+
+        In an object store folders are renamed file by file: it is one once its facts are there.
+        """
+
+        def work() -> None:
+            self.folder.remove(str(name))
+            self.folder.rename(self.draft, str(name))
+            self.folder.rename(f"{name}/{DRAFT}", f"{name}/{FACTS}")
+
+        quietly(work, _unwritten)
+
+    def erase(self, ledger: str, known: Collection[int], keep: int) -> None:
+        """Remove all but the last."""
+        with suppress(Exception):  # the next load removes it
+            found = {name: EditionName.number_of(name, ledger) for name in self.folder.names()}
+            there = {name: number for name, number in found.items() if number is not None}
+            for name in surplus(there, known, keep):
+                self.folder.remove(name)
+
+
+def _place(where: Address, room: Path, named: str | None) -> str:
+    """The folder of editions, as Spark is told it."""
+    if named is not None and "://" in named:
+        return named.rstrip("/")
+    if where.master.startswith("local"):
+        return f"file://{(Path(named) if named else room).absolute()}"
+    if named is not None:
+        return named.rstrip("/")
+    if where.path is None or {*where.path} & {*"*?[{"}:
+        raise PolicyError(
+            "editions of this source need a folder that all machines of the cluster can reach",
+            'name it: [data] editions = "hdfs://…"; or say in_place = true in [data]: the source '
+            "is then read as it is at each question, which promises less (docs/sources.md)",
+        )
+    return where.path.rstrip("/") + ".editions"
+
+
+def _unwritten(kind: str) -> AdomniaError:
+    return MachineryError(f"the edition could not be written ({kind})", "load it again")

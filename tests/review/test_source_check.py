@@ -344,8 +344,8 @@ def test_a_source_that_is_as_it_was_has_not_changed(tmp_path):
     assert found.edition == 1
     changes = found.changes
     assert (changes.added, changes.gone) == (0, 0)
-    assert {one.variation for one in changes.columns} == {0}
-    assert {one.new for one in changes.columns} == {0}
+    assert {one.name for one in changes.all_columns} == set(COLUMNS)
+    assert {(one.variation, one.new) for one in changes.all_columns} == {(0, 0)}
 
 
 def test_rows_that_are_new_or_gone_are_counted(tmp_path):
@@ -358,7 +358,7 @@ def test_rows_that_are_new_or_gone_are_counted(tmp_path):
         assert database.edition.number == 1
     changes = found.changes
     assert (changes.before, changes.added, changes.gone) == (len(rows), 90, 40)
-    drift = {one.name: one for one in changes.columns}
+    drift = {one.name: one for one in changes.all_columns}
     assert drift["sex"].variation == pytest.approx(
         variation([r[1] for r in rows], [r[1] for r in later])
     )

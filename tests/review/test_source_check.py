@@ -19,7 +19,7 @@ from adomnia.policy.policy import read_policy
 from adomnia.present.check_page import check_page, write_check
 from adomnia.review import check_source, remarks
 from adomnia.review.check import examination
-from adomnia.review.check.personal_text import PATTERNS, looks_like, values_look_like
+from adomnia.review.check.personal_text import PATTERNS, is_key, looks_like, values_look_like
 
 HEAD = """[data]
 source = "visits.csv"
@@ -285,6 +285,15 @@ def test_a_public_list_of_people_is_grave(tmp_path):
     path.write_text(path.read_text().replace('"F", "M", "D"', ", ".join(names)))
     said = [one for one in remarks(check_source(read_policy(path))) if "list looks" in one.text]
     assert [(one.about, one.grave) for one in said] == [("sex", True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [("id", True), ("patientID", True), ("person", True), ("customer_no", True),
+     ("region_id", False), ("age", False), ("day_id", False), ("", False), ("household income", False)],
+)  # fmt: skip
+def test_keys_are_told_by_what_they_are_called(name, key):
+    assert is_key(name) is key
 
 
 # Whence domains are

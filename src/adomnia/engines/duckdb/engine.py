@@ -24,8 +24,8 @@ from adomnia.engines.engine import quietly, unanswered
 from adomnia.engines.exact import Survey
 from adomnia.engines.source_facts import RowChanges
 from adomnia.engines.source_files import Source, find, state, unreadable, version
-from adomnia.engines.sql.coding import coded
-from adomnia.engines.sql.dialect import literal
+from adomnia.engines.sql.coding import coded, coding
+from adomnia.engines.sql.dialect import literal, quoted
 from adomnia.engines.sql.statement import DATA
 from adomnia.errors import MachineryError
 from adomnia.schema.domain import Domain
@@ -88,9 +88,11 @@ class DuckDB(DuckDBReader):
         from adomnia.engines.duckdb.edition_changes import edition_changes  # noqa: PLC0415 (rare)
 
         self.check(table)
-        rows = self._coded().source(table, [*self._types])
-        compare = partial(edition_changes, now=rows, edition=edition)
-        return quietly(lambda: self._run(compare), unanswered)
+        codes = ", ".join(coding(table, self._types, DUCKDB, self._types))
+        owned = "" if table.unit is None else f" WHERE {quoted(table.unit)} IS NOT NULL"
+        with self._staged(f"SELECT {codes} FROM {DATA}{owned}") as rows:
+            compare = partial(edition_changes, now=rows, edition=edition)
+            return quietly(lambda: self._run(compare), unanswered)
 
     @contextmanager
     def _staged(self, select: str) -> Iterator[str]:

@@ -20,6 +20,7 @@ from adomnia.errors import PolicyError, QuestionError
 from adomnia.privacy.loss import Amount, exact
 from adomnia.review.draft_columns import TAKEN, DraftColumn, draft_column, toml_text
 from adomnia.review.identifiers import UnitRows, unit_rows_of
+from adomnia.storage.file_address import file_name, is_file_address
 
 __all__ = ["Draft", "DraftColumn", "UnitRows", "Wish", "confirmed", "draft_policy"]
 
@@ -106,7 +107,8 @@ def _only_table(path: str) -> str:
     """The table of a source that has but one; a file is a table by its own name."""
     tables = _found(lambda: tables_of(path), path)
     if tables is None:
-        return re.sub(r"\W+", "_", Path(path).name.split(".")[0]) or "data"
+        name = file_name(path) if is_file_address(path) else Path(path).name
+        return re.sub(r"\W+", "_", name.split(".")[0]) or "data"
     if len(tables) == 1:
         return next(iter(tables))
     listed = ", ".join(
@@ -188,7 +190,7 @@ def _head(place: str, table: str, wish: Wish, units: Mapping[str, UnitRows]) -> 
         "[data]",
         f"source = {toml_text(place)}",
         f"table = {toml_text(table)}",
-        *(_SERVER if "://" in place else ()),
+        *(_SERVER if "://" in place and not is_file_address(place) else ()),
         "",
         "[privacy]",
         'neighbors = "unbounded"    # what is hidden: whether one row is there',

@@ -178,7 +178,7 @@ class LedgerEntry(Struct):
 
     number: Annotated[int, Meta(description="for an analyst: of their own entries")]
     at: str
-    kind: Literal["opened", "reserved", "answered", "repeated", "prior", "budget"]
+    kind: Literal["opened", "reserved", "answered", "repeated", "prior", "budget", "edition"]
     receipt: ReceiptName | UnsetType = UNSET
     analyst: str | UnsetType = UNSET
     statement: str | UnsetType = UNSET

@@ -81,8 +81,9 @@ def test_a_use_has_a_record_that_needs_no_statement(town: Town) -> None:
     (entry,) = [entry for entry in database.ledger() if entry.kind == "reserved"]
     use = entry.body["use"]
     assert use["keys"] == [
-        {"column": "sex", "of": {"kind": "text", "values": ["F", "M"], "nullable": True}}
-    ]
+        {"column": "sex",
+         "of": {"kind": "text", "values": ["F", "M"], "nullable": True, "ragged": True}}
+    ]  # fmt: skip
     counts, quantile = use["parts"]
     assert quantile["mechanism"]["name"] == "exponential"
     assert counts["contribution"] == {"tally": [None]}
@@ -116,10 +117,10 @@ def test_the_first_answer_of_a_process_reads_no_earlier_answer(
 
 def test_premises_are_checked_before_the_debit(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
     database = town.open('epsilon = 1000\nneighbors = "bounded"')
-    facts = database._backend.facts()
+    facts = database._backend.facts(database._backend.version())
     assert facts.rows_stay
     other = spending.Facts(facts.version, facts.confirmed, rows_stay=False)
-    monkeypatch.setattr(database._backend, "facts", lambda: other)
+    monkeypatch.setattr(database._backend, "facts", lambda version: other)
     with pytest.raises(NotAllowedError, match="how many rows a text file has"):
         database.session().ask("SELECT COUNT(*) FROM people", 1)
     assert kinds(database) == ["opened", "edition"]

@@ -193,7 +193,7 @@ def test_what_a_note_says_it_is_checked_by_exists(note):
 
 READING = {
     ".measure", ".histogram", ".keyed", ".contingency", "._exact_groups", "._survey", "._inspect",
-    "._changes", "read_sealed", "unseal",
+    "._code_counts", "._row_changes", "read_sealed", "unseal",
 }  # fmt: skip
 """Calls by which exact values are read of an engine, or opened."""
 READERS = ("engines/", "mechanisms/", "curator/table_backend.py")

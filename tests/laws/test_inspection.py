@@ -20,7 +20,8 @@ import reference
 from sources import DOMAINS, ENGINES, LONG
 from test_engine import ATTRIBUTES, VALUES
 
-from adomnia.engines.exact import InspectionOrder, inspect
+from adomnia.engines.code_changes import moved_columns
+from adomnia.engines.exact import InspectionOrder, changes, inspect
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.ranges import from_domain, outside
 from adomnia.queries.sql.bind import bind
@@ -177,6 +178,34 @@ def test_moments_are_told_beyond_their_bounds(make, kind):
     low, high = numbers.bounds[Fraction(5, 100)]
     assert (low, high) == (datetime(2020, 2, 29, 23), datetime(2020, 4, 1))
     assert sum(numbers.bins.counts) + numbers.bins.after == 33
+
+
+@pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
+def test_codes_are_counted_alike_wherever_rows_are(make):
+    """So a source can be compared with an edition that lies elsewhere."""
+    with make(MESSY) as (engine, held), ENGINES["database"](MESSY[1:]) as (other, _):
+        now, before = engine._code_counts(TABLE), other._code_counts(TABLE)
+        changed = changes(engine, TABLE, engine) if make is ENGINES["postgres"] else None
+    assert now.rows == len(held) == before.rows + 1
+    assert now.columns["sex"] == {0: len(MESSY) - 1, 2: 1}
+    assert now.columns["code"] == {7: len(MESSY) - 2, 8: 1, None: 1}
+    assert now.columns["flag"] == {1: len(MESSY) - 1, None: 1}
+    assert now.columns["age"][-1] == now.columns["age"][21] == 1
+    moved = {one.name: one for one in moved_columns(TABLE, before, now)}
+    whole = len(MESSY)
+    assert moved["age"].variation == pytest.approx(variation(MESSY[1:], MESSY, "age"))
+    assert moved["flag"].variation == pytest.approx((whole - 2) / (whole - 1) - (whole - 1) / whole,
+                                                    abs=1e-3)  # fmt: skip
+    if changed is not None:  # nobody can tell rows apart there: only how many there are
+        assert (changed.rows, changed.added, changed.gone) == (None, 0, 0)
+
+
+def variation(before, after, name):
+    """The total variation between the shares of values."""
+    shares = [Counter(min(max(one[name], -1), 21) if one[name] is not None else None
+                      for one in rows) for rows in (before, after)]  # fmt: skip
+    return sum(abs(shares[0][key] / len(before) - shares[1][key] / len(after))
+               for key in shares[0].keys() | shares[1].keys()) / 2  # fmt: skip
 
 
 # Units

@@ -19,7 +19,7 @@ from adomnia.policy.policy import read_policy
 from adomnia.present.check_page import check_page, write_check
 from adomnia.review import check_source, remarks
 from adomnia.review.check import examination
-from adomnia.review.check.personal_text import PATTERNS, looks_like, values_look_like
+from adomnia.review.check.personal_text import PATTERNS, is_key, looks_like, values_look_like
 
 HEAD = """[data]
 source = "visits.csv"
@@ -287,6 +287,16 @@ def test_a_public_list_of_people_is_grave(tmp_path):
     assert [(one.about, one.grave) for one in said] == [("sex", True)]
 
 
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [("id", True), ("patientID", True), ("person", True), ("customer_no", True),
+     ("region_id", False), ("age", False), ("day_id", False), ("", False),
+     ("household income", False)],
+)  # fmt: skip
+def test_keys_are_told_by_what_they_are_called(name, key):
+    assert is_key(name) is key
+
+
 # Whence domains are
 
 
@@ -344,8 +354,8 @@ def test_a_source_that_is_as_it_was_has_not_changed(tmp_path):
     assert found.edition == 1
     changes = found.changes
     assert (changes.added, changes.gone) == (0, 0)
-    assert {one.variation for one in changes.columns} == {0}
-    assert {one.new for one in changes.columns} == {0}
+    assert {one.name for one in changes.all_columns} == set(COLUMNS)
+    assert {(one.variation, one.new) for one in changes.all_columns} == {(0, 0)}
 
 
 def test_rows_that_are_new_or_gone_are_counted(tmp_path):
@@ -358,7 +368,7 @@ def test_rows_that_are_new_or_gone_are_counted(tmp_path):
         assert database.edition.number == 1
     changes = found.changes
     assert (changes.before, changes.added, changes.gone) == (len(rows), 90, 40)
-    drift = {one.name: one for one in changes.columns}
+    drift = {one.name: one for one in changes.all_columns}
     assert drift["sex"].variation == pytest.approx(
         variation([r[1] for r in rows], [r[1] for r in later])
     )

@@ -13,6 +13,7 @@ from adomnia.schema.domain import Value
 __all__ = [
     "Bins",
     "ChangedColumn",
+    "CodeCounts",
     "CutRows",
     "Extremes",
     "InspectedColumn",
@@ -20,6 +21,7 @@ __all__ = [
     "InspectedUnits",
     "Inspection",
     "InspectionOrder",
+    "RowChanges",
     "SourceChanges",
     "UndeclaredColumn",
 ]
@@ -151,10 +153,44 @@ class ChangedColumn:
 
 
 @dataclass(frozen=True)
-class SourceChanges:
-    """What a source has that an edition has not, and the other way round; as it is cleaned."""
+class CodeCounts:
+    """How many rows there are, and of each declared column how many have each code, or each band
+    of codes."""
 
-    before: int
+    rows: int
+    columns: Mapping[str, Mapping[int | None, int]]
+
+
+@dataclass(frozen=True)
+class RowChanges:
+    """How many rows of a source are not in an edition, and the reverse; and its words."""
+
     added: int
     gone: int
+    words: Sequence[ChangedColumn]
+
+
+@dataclass(frozen=True)
+class SourceChanges:
+    """How many rows an edition has, which are new and which are gone as they are cleaned (`rows`
+    is None where that cannot be told), and how far its declared columns have moved."""
+
+    before: int
+    now: int
+    rows: RowChanges | None
     columns: Sequence[ChangedColumn]
+
+    @property
+    def all_columns(self) -> Sequence[ChangedColumn]:
+        """Declared columns, and the undeclared ones whose words were compared."""
+        return [*self.columns, *(() if self.rows is None else self.rows.words)]
+
+    @property
+    def added(self) -> int:
+        """How many rows are new; at least so many, where they cannot be told apart."""
+        return max(0, self.now - self.before) if self.rows is None else self.rows.added
+
+    @property
+    def gone(self) -> int:
+        """How many rows are gone; at least so many, where they cannot be told apart."""
+        return max(0, self.before - self.now) if self.rows is None else self.rows.gone

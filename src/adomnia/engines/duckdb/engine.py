@@ -22,10 +22,17 @@ from adomnia.engines.duckdb.source_rows import SourceRows, check_space, source_r
 from adomnia.engines.edition_store import Tell
 from adomnia.engines.engine import quietly, unanswered
 from adomnia.engines.exact import Survey
-from adomnia.engines.source_facts import SourceChanges
-from adomnia.engines.source_files import Source, find, state, unreadable, version
-from adomnia.engines.sql.coding import coded
-from adomnia.engines.sql.dialect import literal
+from adomnia.engines.source_facts import RowChanges
+from adomnia.engines.source_files import (
+    Source,
+    find,
+    reading_failure,
+    state,
+    unreadable,
+    version,
+)
+from adomnia.engines.sql.coding import coded, coding
+from adomnia.engines.sql.dialect import literal, quoted
 from adomnia.engines.sql.statement import DATA
 from adomnia.errors import MachineryError
 from adomnia.schema.domain import Domain
@@ -83,14 +90,16 @@ class DuckDB(DuckDBReader):
             partial(unreadable, self._path),
         )
 
-    def _changes(self, table: Table, edition: DuckDBEdition) -> SourceChanges:
-        """What the source has that an edition has not, for a curator's check."""
+    def _row_changes(self, table: Table, edition: DuckDBEdition) -> RowChanges:
+        """What the source has that an edition has not, row by row, for a curator's check."""
         from adomnia.engines.duckdb.edition_changes import edition_changes  # noqa: PLC0415 (rare)
 
         self.check(table)
-        rows = self._coded().source(table, [*self._types])
-        compare = partial(edition_changes, table=table, now=rows, edition=edition)
-        return quietly(lambda: self._run(compare), unanswered)
+        codes = ", ".join(coding(table, self._types, DUCKDB, self._types))
+        owned = "" if table.unit is None else f" WHERE {quoted(table.unit)} IS NOT NULL"
+        with self._staged(f"SELECT {codes} FROM {DATA}{owned}") as rows:
+            compare = partial(edition_changes, now=rows, edition=edition)
+            return quietly(lambda: self._run(compare), unanswered)
 
     @contextmanager
     def _staged(self, select: str) -> Iterator[str]:
@@ -115,7 +124,7 @@ class DuckDB(DuckDBReader):
         failure = partial(unreadable, source.path)
         room = Path(self._room.name)
         connection = quietly(lambda: connected(self._memory, room / "spill"), failure)
-        rows = quietly(lambda: self._view(connection, source), failure)
+        rows = quietly(lambda: self._view(connection, source), reading_failure(source, before))
         if quietly(lambda: state(source), _gone) != before:
             raise MachineryError("the source changed while it was read", "try again")
         self._connection, self._source, self._version = connection, source, current

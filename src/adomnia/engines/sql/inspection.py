@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+from adomnia.engines.code_changes import codes_of
 from adomnia.engines.source_facts import (
     Frequent,
     InspectedColumn,
@@ -153,7 +154,7 @@ def _list_column(
     found = source.run(
         f"SELECT {code}, {present}, {unlisted}, COUNT(*) FROM {stage} GROUP BY 1, 2, 3"
     )
-    values = _members(domain)
+    values = codes_of(domain)
     counts: dict[Value, int] = dict.fromkeys(domain.members, 0)
     rows = there = unread = outside = moved = 0
     for key, held, foreign, many in found:
@@ -165,13 +166,6 @@ def _list_column(
         moved += many * (key in values and bool(foreign))
     frequent = _frequent(source, name, domain) if unread or outside or moved else ()
     return InspectedColumn(name, rows, there, unread, outside, moved, frequent, counts)
-
-
-def _members(domain: Categories) -> dict[Any, Value]:
-    """The values of a list by their codes: a text has its place, numbers and truths themselves."""
-    if isinstance(domain.values[0], str):
-        return dict(enumerate(domain.members))
-    return {member: member for member in domain.members}
 
 
 def _frequent(source: RowsToInspect, name: str, domain: Domain) -> Frequent:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from adomnia.engines.contingency import Axes, Contingency, ExactTables, sealed, tables_of
 from adomnia.engines.engine import Cells, Histogram, Keyed, Request
 from adomnia.engines.exact import ExactGroups
-from adomnia.engines.source_facts import Inspection, InspectionOrder
+from adomnia.engines.source_facts import CodeCounts, Inspection, InspectionOrder
 from adomnia.engines.sql.components import components
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.statement import (
@@ -133,6 +133,13 @@ class SqlEngine(ABC):
                 self._types, self._dialect, moment._rows, moment._coded(), moment._staged
             )
             return inspect(rows, table, order)
+
+    def _code_counts(self, table: Table) -> CodeCounts:
+        """How many rows have each code, for the auditor's view."""
+        from adomnia.engines.sql.code_counts import count_codes  # noqa: PLC0415 (rare)
+
+        with self.snapshot() as moment:
+            return count_codes(moment._rows, table, moment._coded(), moment._staged)
 
     @contextmanager
     def _staged(self, select: str) -> Iterator[str]:

@@ -54,7 +54,7 @@ def remarks(check: SourceCheck) -> list[Remark]:
     >>> with town(rows=50).open() as database:
     ...     said = remarks(database.check())
     >>> [one.about for one in said if one.grave]
-    []
+    ['person_id']
     """
     found = [
         *(one for column in check.inspection.columns for one in _column(check, column)),
@@ -219,16 +219,16 @@ def _changes(check: SourceCheck) -> Iterator[Remark]:
         return
     edition = f"edition {check.edition}"
     gone = share_of(changes.gone, changes.before)
-    text = f"{changes.added:,} are new since {edition}, {changes.gone:,} ({share(gone)}) are gone"
+    least = "at least " if changes.rows is None else ""
+    text = (f"{least}{changes.added:,} are new since {edition}, {least}{changes.gone:,} "
+            f"({share(gone)}) are gone")  # fmt: skip
     if changes.added or changes.gone:
         yield Remark(gone > _limit(check, "gone", 0.5), "rows", text, gone)
     for one in changes.columns:
-        drifted = one.variation > _limit(check, "drift", DRIFTED)
-        declared = one.name in check.policy.attributes
-        if drifted and declared:
+        if one.variation > _limit(check, "drift", DRIFTED):
             text = f"its shares have moved by {share(one.variation)} since {edition}"
             yield Remark(True, one.name, text, one.variation)
-        if one.new and declared:
+        if one.new:
             text = f"{one.new:,} listed values are new since {edition}{_frequent(one.frequent)}"
             yield Remark(False, one.name, text)
 

@@ -99,9 +99,7 @@ class SourceCheck:
             found.append(("nobody", "the unit", share_of(look.units.nobody, look.rows)))
         found.append(("repeated", "rows", share_of(look.repeated, look.rows)))
         if self.changes is not None:
-            declared = self.policy.attributes
-            found += [("drift", one.name, one.variation)
-                      for one in self.changes.columns if one.name in declared]  # fmt: skip
+            found += [("drift", one.name, one.variation) for one in self.changes.columns]
             found.append(("gone", "rows", share_of(self.changes.gone, self.changes.before)))
         allowed = asdict(limits)
         return [PassedLimit(limit, about, share, allowed[limit])
@@ -230,9 +228,10 @@ def _changes(changes: SourceChanges | None) -> dict[str, Any] | None:
         "rows_before": changes.before,
         "rows_added": changes.added,
         "rows_gone": changes.gone,
+        "rows_compared": changes.rows is not None,
         "columns": [
             {"name": one.name, "drift": one.variation, "new_values": one.new,
              "frequent": [list(pair) for pair in one.frequent]}
-            for one in changes.columns
+            for one in changes.all_columns
         ],
     }  # fmt: skip

@@ -14,7 +14,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from adomnia.engines.duckdb.edition import DuckDBEdition, write_edition
-from adomnia.engines.edition_store import EditionFacts, EditionName, Means, surplus
+from adomnia.engines.edition_store import EditionFacts, EditionName, Means, damaged, surplus
+from adomnia.engines.engine import quietly
 from adomnia.engines.private_folder import locked_folder
 from adomnia.engines.source_files import find, version
 from adomnia.schema.table import Table
@@ -52,10 +53,9 @@ class EditionFolder:
     def open(self, name: EditionName, table: Table) -> DuckDBEdition | None:
         """The engine that asks an edition; None where it is not there."""
         path = self.path(name)
-        try:
-            facts = EditionFacts.from_json((path / FACTS).read_text())
-        except FileNotFoundError:
+        if not (path / FACTS).exists():
             return None
+        facts = EditionFacts.from_json(quietly((path / FACTS).read_text, damaged))
         label = f"edition {name.number}"
         return DuckDBEdition(path / ROWS, facts, table, label, self.memory)
 

@@ -290,7 +290,8 @@ def test_a_public_list_of_people_is_grave(tmp_path):
 @pytest.mark.parametrize(
     ("name", "key"),
     [("id", True), ("patientID", True), ("person", True), ("customer_no", True),
-     ("region_id", False), ("age", False), ("day_id", False), ("", False), ("household income", False)],
+     ("region_id", False), ("age", False), ("day_id", False), ("", False),
+     ("household income", False)],
 )  # fmt: skip
 def test_keys_are_told_by_what_they_are_called(name, key):
     assert is_key(name) is key

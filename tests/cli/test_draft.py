@@ -9,7 +9,7 @@ import pytest
 
 from adomnia.policy.policy import read_policy
 from adomnia.review.draft import Wish, confirmed, draft_policy
-from adomnia.schema.domain import Categories, Dates, Grid
+from adomnia.schema.domain import Categories, Grid, Timestamps
 
 ODD = """SELECT [i] AS list, {'a': i} AS struct, uuid() AS u, TIMESTAMP '2020-03-04 10:00:00' AS t,
     (i / 4)::DECIMAL(9, 2) AS d, TIME '10:00' AS hour, i % 2 = 0 AS b, 'nan'::FLOAT AS f,
@@ -33,7 +33,7 @@ def test_every_type_is_declared_or_left_out(tmp_path):
     source = make(tmp_path, ODD)
     domains = {name: a.domain for name, a in policy_of(tmp_path, source).attributes.items()}
     assert set(domains) == {"t", "d", "b", "wide", "thirds", "below", "sparse", "code", "sp ace"}
-    assert isinstance(domains["t"], Dates)
+    assert isinstance(domains["t"], Timestamps)
     assert domains["d"] == Grid(Fraction(0), Fraction(75), Fraction(1, 100))
     assert domains["b"] == Categories((False, True))
     assert domains["sparse"] == Categories((0, 100, 200))

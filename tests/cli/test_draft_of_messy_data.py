@@ -9,8 +9,8 @@ import pytest
 
 from adomnia.errors import PolicyError
 from adomnia.policy.policy import read_policy
-from adomnia.review import draft_columns
 from adomnia.review.draft import Wish, draft_policy
+from adomnia.schema.domain import Timestamps
 
 
 def draft(tmp_path, columns, wish=None, name="t.csv"):
@@ -140,15 +140,18 @@ def test_what_is_no_database_is_refused(tmp_path):
 # Moments
 
 
-def test_moments_are_drafted_where_a_policy_can_declare_them(tmp_path, monkeypatch):
+def test_moments_are_drafted_as_timestamps(tmp_path):
     moments = [f"2020-03-0{1 + i % 9} {i % 24:02}:15:00" for i in range(200)]
-    monkeypatch.setattr(draft_columns, "_has_moments", lambda: True)
     made, found = draft(tmp_path, {"at": moments})
-    assert found["at"] == {"kind": "timestamp", "low": "2020-01-01T00:00:00",
-                           "high": "2020-12-31T23:00:00", "step": "1h"}  # fmt: skip
-    monkeypatch.setattr(draft_columns, "_has_moments", lambda: False)
-    made, found = draft(tmp_path, {"at": moments})
-    assert found["at"] == {"kind": "date", "low": "2020-01-01", "high": "2020-12-31"}
+    assert found["at"] == {"kind": "timestamp", "low": "2020-01-01 00:00",
+                           "high": "2020-12-31 23:00", "step": "1h"}  # fmt: skip
+    (tmp_path / "adomnia.toml").write_text(made.text)
+    assert isinstance(read_policy(tmp_path / "adomnia.toml").attributes["at"].domain, Timestamps)
+
+
+def test_moments_of_centuries_are_days(tmp_path):
+    made, found = draft(tmp_path, {"at": [f"{1801 + i}-03-01 10:15:00" for i in range(250)]})
+    assert found["at"] == {"kind": "date", "low": "1801-01-01", "high": "2050-12-31"}
     assert "times of the day" in made.text
 
 

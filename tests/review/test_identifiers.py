@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from adomnia.review.draft import draft_policy
-from adomnia.review.identifiers import UnitRows
+from adomnia.review.identifiers import RowsPerUnit
 
 ROWS = (60, 300, 1500, 20_000)
 
@@ -124,10 +124,10 @@ def test_rows_per_unit_are_counted_and_proposed(tmp_path):
 
 
 def test_a_few_units_with_very_many_rows_do_not_decide():
-    unit = UnitRows("id", {1: 5000, 3: 900, 12: 60, 4000: 2})
+    unit = RowsPerUnit("id", {1: 5000, 3: 900, 12: 60, 4000: 2})
     assert (unit.most, unit.max_rows) == (4000, 20)
     assert 0 < unit.left_out < 1
-    assert UnitRows("id", {}).max_rows == 1
+    assert RowsPerUnit("id", {}).max_rows == 1
 
 
 def test_things_with_several_rows_are_proposed_but_not_set(tmp_path):

@@ -11,7 +11,7 @@ from adomnia import formatting
 from adomnia.cli import options
 from adomnia.errors import PolicyError
 from adomnia.present import terminal
-from adomnia.review.draft import Draft, DraftColumn, UnitRows, Wish, draft_policy
+from adomnia.review.draft import Draft, DraftColumn, RowsPerUnit, Wish, draft_policy
 
 __all__ = ["init", "save"]
 
@@ -93,7 +93,7 @@ def _print(made: Draft, out: str) -> None:
     screen.print(f'  adomnia ask "SELECT COUNT(*) FROM {made.table}" --epsilon 0.1{beside}')  # noqa: S608 (shown, not run)
 
 
-def _counted(unit: UnitRows) -> str:
+def _counted(unit: RowsPerUnit) -> str:
     each = f"up to {unit.most:,} rows each" if unit.most > 1 else "one row each"
     text = f"{unit.name}: {unit.values:,} values, {each}"
     if unit.left_out > 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from adomnia.errors import PolicyError
+from adomnia.storage.file_address import is_file_address
 
 __all__ = ["check_columns_alike", "tables_of"]
 
@@ -21,6 +22,8 @@ def tables_of(place: str) -> Mapping[str, int] | None:
         from adomnia.engines.postgres import tables  # noqa: PLC0415 (where it is named)
 
         return tables.tables(place)
+    if is_file_address(place):
+        return None
     if address:
         raise PolicyError("an address does not say which table", "name it with --table")
     from adomnia.engines.duckdb import source_tables  # noqa: PLC0415 (slow to import)

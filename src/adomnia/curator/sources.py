@@ -12,6 +12,7 @@ from adomnia.limits import MAX_PUBLIC_ROWS
 from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Domain
 from adomnia.schema.table import PublicTable
+from adomnia.storage.file_address import FILE_SCHEMES, is_file_address
 
 __all__ = ["engine_of", "open_engine", "read_public", "scheme_of", "telling"]
 
@@ -83,10 +84,10 @@ def engine_of(
 def scheme_of(place: str) -> str | None:
     """What an address begins with; None for a file. One that nothing reads is refused."""
     scheme, found, _ = place.partition("://")
-    if not found:
+    if not found or is_file_address(place):
         return None
     if scheme not in SCHEMES:
-        known = ", ".join(f"{name}://" for name in SCHEMES)
+        known = ", ".join(f"{name}://" for name in (*FILE_SCHEMES, *SCHEMES))
         hint = f"use a CSV, Parquet or DuckDB file, or an address that begins with {known}"
         raise PolicyError(f"a source at {scheme[:20]}:// is not supported", hint)
     return scheme

@@ -5,15 +5,18 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 from adomnia.engines.engine import ADDRESS, quietly
-from adomnia.errors import MachineryError, PolicyError
+from adomnia.engines.remote_files import RemoteFile
+from adomnia.errors import AdomniaError, MachineryError, PolicyError
+from adomnia.storage.file_address import is_file_address, shown_file_address
 
-__all__ = ["Source", "find", "holds", "partitions", "state", "unreadable", "version"]
+__all__ = ["Source", "find", "holds", "partitions", "reading_failure", "state",
+           "unreadable", "version"]  # fmt: skip
 
 SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "parquet": (".parquet", ".pq"),
@@ -34,8 +37,8 @@ and what is blank at the end of a transport file or a sheet may not have been st
 
 NOTHING = "__HIVE_DEFAULT_PARTITION__"
 HINT = (
-    "a source is CSV or Parquet (a file, a pattern or a folder), a DuckDB file, or one of Excel, "
-    "Stata, SAS or SPSS"
+    "a source is CSV or Parquet (a file, a pattern or a folder), a DuckDB file, one of Excel, "
+    "Stata, SAS or SPSS, or Parquet at https:// or s3://"
 )
 
 
@@ -45,7 +48,7 @@ class Source:
 
     path: str
     kind: str
-    files: tuple[Path, ...]
+    files: tuple[Path | RemoteFile, ...]
 
     @property
     def rows_stay(self) -> bool:
@@ -54,7 +57,10 @@ class Source:
 
 
 def find(path: str) -> Source:
-    """The files that a path names: one, those of a folder, or those a pattern matches."""
+    """The files that a path names: one, those of a folder, or those a pattern matches; or the one
+    at an address."""
+    if is_file_address(path):
+        return _remote(path)
     files = quietly(lambda: _listed(path), lambda kind: unreadable(_shown(path), kind))
     kinds = {_kind(file) for file in files}
     if not files:
@@ -68,6 +74,14 @@ def find(path: str) -> Source:
     if kind == "database" and len(files) > 1:
         raise PolicyError(f"the source {path!r} names several databases", "name one")
     return Source(path, kind, tuple(files))
+
+
+def _remote(url: str) -> Source:
+    file = RemoteFile(url)
+    if _kind(file) != "parquet":
+        message = f"the source {file} is no Parquet file by its name"
+        raise PolicyError(message, "at an address, only Parquet is read: people.parquet")
+    return Source(str(file), "parquet", (file,))
 
 
 def _listed(path: str) -> list[Path]:
@@ -114,7 +128,7 @@ def _place(file: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _kind(file: Path) -> str | None:
+def _kind(file: Path | RemoteFile) -> str | None:
     name = file.name.lower()
     return next((kind for kind, ends in SUFFIXES.items() if name.endswith(ends)), None)
 
@@ -124,7 +138,7 @@ def _shown(path: str) -> str:
     return "…" if ADDRESS & {*path} else path
 
 
-def partitions(file: Path) -> dict[str, str | None]:
+def partitions(file: Path | RemoteFile) -> dict[str, str | None]:
     """The columns whose values the folders above a file say, such as `year=2020`, as text."""
     folders = [part for part in file.parent.parts if part.count("=") == 1 and part[0] != "="]
     pairs = (folder.split("=") for folder in folders)
@@ -158,6 +172,18 @@ def _gone(kind: str) -> MachineryError:
     return MachineryError("the source is gone", f"its files cannot be found any more ({kind})")
 
 
+def reading_failure(source: Source, before: object) -> Callable[[str], AdomniaError]:
+    """What a reading fails with: that the files changed meanwhile, where they did."""
+
+    def failed(kind: str) -> AdomniaError:
+        if quietly(lambda: state(source), _gone) != before:
+            return MachineryError("the source changed while it was read", "load it again")
+        return unreadable(source.path, kind)
+
+    return failed
+
+
 def unreadable(path: str, kind: str) -> PolicyError:
     """The failure of opening a source."""
+    path = shown_file_address(path) if is_file_address(path) else path
     return PolicyError(f"the source {path!r} cannot be read ({kind})", f"check [data]; {HINT}")

@@ -34,6 +34,7 @@ from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import exact
 from adomnia.privacy.neighbors import RELATIONS, Neighbors
 from adomnia.schema.table import Attribute
+from adomnia.storage.file_address import file_name, is_file_address
 
 __all__ = [
     "Audit",
@@ -196,13 +197,15 @@ def _data(reader: Reader, needed: bool) -> DataSection:
     if not data.source:
         hint = 'for example source = "people.parquet"'
         reader.fail("source must be a text", hint, ("data", "source"))
-    if data.memory is not None and "://" in data.source:
+    if data.memory is not None and "://" in data.source and not is_file_address(data.source):
         hint = "a server is told in its own settings, or in its address (docs/sources.md)"
         reader.fail("memory is for files, which are read here", hint, ("data", "memory"))
     return data
 
 
 def _stem(source: str) -> str:
+    if is_file_address(source):
+        source = file_name(source)
     if "://" in source:
         return "data"  # an address does not name a table, and may hold a password
     return re.sub(r"\W+", "_", Path(source).name.split(".")[0]) or "data"

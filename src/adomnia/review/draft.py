@@ -19,9 +19,10 @@ from adomnia.engines.exact import survey, unit_rows
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.privacy.loss import Amount, exact
 from adomnia.review.draft_columns import TAKEN, DraftColumn, draft_column, toml_text
-from adomnia.review.identifiers import UnitRows, unit_rows_of
+from adomnia.review.identifiers import RowsPerUnit, unit_rows_of
+from adomnia.storage.file_address import file_name, is_file_address
 
-__all__ = ["Draft", "DraftColumn", "UnitRows", "Wish", "confirmed", "draft_policy"]
+__all__ = ["Draft", "DraftColumn", "RowsPerUnit", "Wish", "confirmed", "draft_policy"]
 
 _OPEN = "(?i)confirmed = false"
 
@@ -55,7 +56,7 @@ class Draft:
     text: str
     table: str
     columns: tuple[DraftColumn, ...]
-    counted: tuple[UnitRows, ...] = ()
+    counted: tuple[RowsPerUnit, ...] = ()
     """The columns that look as if they named a person, and how many rows each value has."""
 
     @property
@@ -106,7 +107,8 @@ def _only_table(path: str) -> str:
     """The table of a source that has but one; a file is a table by its own name."""
     tables = _found(lambda: tables_of(path), path)
     if tables is None:
-        return re.sub(r"\W+", "_", Path(path).name.split(".")[0]) or "data"
+        name = file_name(path) if is_file_address(path) else Path(path).name
+        return re.sub(r"\W+", "_", name.split(".")[0]) or "data"
     if len(tables) == 1:
         return next(iter(tables))
     listed = ", ".join(
@@ -154,7 +156,7 @@ def _found(work: Callable[[], T], path: str) -> T:
 
 def _survey(
     path: str, table: str, wish: Wish
-) -> tuple[Mapping[str, Mapping[str, Any]], dict[str, UnitRows]]:
+) -> tuple[Mapping[str, Mapping[str, Any]], dict[str, RowsPerUnit]]:
     """What the columns hold, and how many rows the identifiers among them have each."""
     engine = _found(lambda: engine_of(path, table, {}), path)
     try:
@@ -164,7 +166,7 @@ def _survey(
                                 "its columns are: " + ", ".join(list(found)[:30]))  # fmt: skip
         units = unit_rows_of(found, lambda name: unit_rows(engine, name))
         if wish.unit is not None and wish.unit not in units:
-            units[wish.unit] = UnitRows(wish.unit, unit_rows(engine, wish.unit))
+            units[wish.unit] = RowsPerUnit(wish.unit, unit_rows(engine, wish.unit))
         return found, units
     finally:
         engine.close()
@@ -180,7 +182,7 @@ _SERVER = (
 """What a curator of a source at an address must decide."""
 
 
-def _head(place: str, table: str, wish: Wish, units: Mapping[str, UnitRows]) -> list[str]:
+def _head(place: str, table: str, wish: Wish, units: Mapping[str, RowsPerUnit]) -> list[str]:
     return [
         "# A first draft. Domains are public: whoever may ask can see them. Read each one, change",
         "# what must not be known or is too narrow, and then set confirmed = true below.",
@@ -188,7 +190,7 @@ def _head(place: str, table: str, wish: Wish, units: Mapping[str, UnitRows]) -> 
         "[data]",
         f"source = {toml_text(place)}",
         f"table = {toml_text(table)}",
-        *(_SERVER if "://" in place else ()),
+        *(_SERVER if "://" in place and not is_file_address(place) else ()),
         "",
         "[privacy]",
         'neighbors = "unbounded"    # what is hidden: whether one row is there',
@@ -199,7 +201,7 @@ def _head(place: str, table: str, wish: Wish, units: Mapping[str, UnitRows]) -> 
     ]
 
 
-def _protected(wish: Wish, units: Mapping[str, UnitRows]) -> list[str]:
+def _protected(wish: Wish, units: Mapping[str, RowsPerUnit]) -> list[str]:
     """Who is protected: as wished, or the person who is named in several rows."""
     several = [unit for unit in units.values() if unit.most > 1 and unit.name != wish.unit]
     people = [unit for unit in several if unit.person]
@@ -232,7 +234,7 @@ def _body(columns: Iterable[DraftColumn]) -> list[str]:
 
 
 def _column(
-    name: str, facts: Mapping[str, Any], wish: Wish, units: Mapping[str, UnitRows]
+    name: str, facts: Mapping[str, Any], wish: Wish, units: Mapping[str, RowsPerUnit]
 ) -> DraftColumn:
     if name == wish.unit:
         return DraftColumn(name, why="the unit")

@@ -14,13 +14,15 @@ from decimal import Decimal
 from typing import Any
 
 from adomnia.limits import MIN_LISTED_ROWS
-from adomnia.schema import domain
 
 __all__ = ["TAKEN", "DraftColumn", "draft_column", "toml_text"]
 
 TAKEN = "# taken from the data: confirm"
 FEW = 20
 """Whole numbers with at most this many values are listed, or given their exact ends."""
+
+MOST_YEARS = 200
+"""Timestamps span no more."""
 
 Facts = Mapping[str, Any]
 
@@ -107,22 +109,18 @@ def _date(name: str, facts: Facts, rare: bool) -> DraftColumn:
     notes: tuple[str, ...] = ()
     if (ends[0], ends[1]) != (facts["low"], facts["high"]):
         notes = ("A few days lie before 1800 or after 2199, outside these bounds",)
-    if facts["timed"] > 0 and _has_moments():
-        return DraftColumn(name, _moment_lines(*ends), taken=True, notes=notes)
-    if facts["timed"] > 0:
+    timed = facts["timed"] > 0
+    if timed and ends[1].year - ends[0].year < MOST_YEARS:
+        return DraftColumn(name, _timestamp_lines(*ends), taken=True, notes=notes)
+    if timed:
         notes = (*notes, "These have times of the day, which are left out: days are kept")
     low, high = date(ends[0].year, 1, 1), date(ends[1].year, 12, 31)
     lines = ('kind = "date"', *_ends(f'"{low}"', f'"{high}"'))
     return DraftColumn(name, lines, taken=True, notes=notes)
 
 
-def _has_moments() -> bool:
-    """Whether a policy can declare moments."""
-    return hasattr(domain, "Moments")
-
-
-def _moment_lines(first: date, last: date) -> tuple[str, ...]:
-    low, high = f"{date(first.year, 1, 1)}T00:00:00", f"{date(last.year, 12, 31)}T23:00:00"
+def _timestamp_lines(first: date, last: date) -> tuple[str, ...]:
+    low, high = f"{date(first.year, 1, 1)} 00:00", f"{date(last.year, 12, 31)} 23:00"
     return (
         'kind = "timestamp"    # in UTC; say zone = "Europe/Berlin" for another',
         *_ends(f'"{low}"', f'"{high}"'),

@@ -15,7 +15,7 @@ from typing import Any
 
 from adomnia.review.column_words import CERTAIN, CLASSES, IDS, MEASURED, PEOPLE, PERSONAL
 
-__all__ = ["PERSON", "THING", "UnitRows", "clearness", "round_number", "unit_rows_of"]
+__all__ = ["PERSON", "THING", "RowsPerUnit", "clearness", "round_number", "unit_rows_of"]
 
 FEW_PEOPLE = 3
 """A text column of a person's name, such as `customer`, with so few values is a class of people."""
@@ -29,10 +29,10 @@ PERSON, THING, NOTHING = 2, 1, 0
 
 
 @dataclass(frozen=True)
-class UnitRows:
+class RowsPerUnit:
     """How many rows the values of a column have: it may be the unit.
 
-    >>> UnitRows("id", {1: 900, 2: 80, 5: 20}).most
+    >>> RowsPerUnit("id", {1: 900, 2: 80, 5: 20}).most
     5
     """
 
@@ -76,7 +76,7 @@ class UnitRows:
 
 def unit_rows_of(
     found: Mapping[str, Mapping[str, Any]], count: Callable[[str], Mapping[int, int]]
-) -> dict[str, UnitRows]:
+) -> dict[str, RowsPerUnit]:
     """The columns that are identifiers; only those that may be one are counted."""
     units = {}
     for name, facts in found.items():
@@ -85,7 +85,7 @@ def unit_rows_of(
             continue
         repeats = count(name)
         if sure or _drawn_once(repeats, facts):
-            units[name] = UnitRows(name, repeats, sure == PERSON)
+            units[name] = RowsPerUnit(name, repeats, sure == PERSON)
     return units
 
 

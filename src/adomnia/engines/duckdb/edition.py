@@ -22,7 +22,7 @@ from adomnia.engines.duckdb.source_rows import SourceRows, check_space, source_r
 from adomnia.engines.edition_store import EditionFacts, Means, check_same_table, damaged, is_open
 from adomnia.engines.engine import quietly
 from adomnia.engines.interrupts import interruptible
-from adomnia.engines.source_files import Source, find, state, unreadable
+from adomnia.engines.source_files import Source, find, reading_failure, state, unreadable
 from adomnia.engines.sql.coding import coding, lost_columns
 from adomnia.engines.sql.dialect import literal, quoted
 from adomnia.engines.sql.sql_engine import refuse_varied_unit
@@ -47,7 +47,10 @@ def write_edition(
     found, failure = find(str(source)), partial(unreadable, str(source))
     before = quietly(lambda: state(found), failure)
     with TemporaryDirectory(prefix="adomnia-", dir=path.parent) as room:
-        made = quietly(lambda: _written((path, Path(room)), found, relation, table, means), failure)
+        made = quietly(
+            lambda: _written((path, Path(room)), found, relation, table, means),
+            reading_failure(found, before),
+        )
     if quietly(lambda: state(found), failure) != before:
         raise MachineryError("the source changed while it was read", "load it again")
     return made

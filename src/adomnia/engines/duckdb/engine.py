@@ -23,7 +23,14 @@ from adomnia.engines.edition_store import Tell
 from adomnia.engines.engine import quietly, unanswered
 from adomnia.engines.exact import Survey
 from adomnia.engines.source_facts import RowChanges
-from adomnia.engines.source_files import Source, find, state, unreadable, version
+from adomnia.engines.source_files import (
+    Source,
+    find,
+    reading_failure,
+    state,
+    unreadable,
+    version,
+)
 from adomnia.engines.sql.coding import coded, coding
 from adomnia.engines.sql.dialect import literal, quoted
 from adomnia.engines.sql.statement import DATA
@@ -117,7 +124,7 @@ class DuckDB(DuckDBReader):
         failure = partial(unreadable, source.path)
         room = Path(self._room.name)
         connection = quietly(lambda: connected(self._memory, room / "spill"), failure)
-        rows = quietly(lambda: self._view(connection, source), failure)
+        rows = quietly(lambda: self._view(connection, source), reading_failure(source, before))
         if quietly(lambda: state(source), _gone) != before:
             raise MachineryError("the source changed while it was read", "try again")
         self._connection, self._source, self._version = connection, source, current

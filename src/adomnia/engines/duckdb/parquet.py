@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import pyarrow.parquet as pq
 from adomnia.engines.duckdb.decoding import INTERVAL, UUID, decoded
 from adomnia.engines.duckdb.file_schemas import by_schema
 from adomnia.engines.duckdb.source_rows import Parts, Rows
+from adomnia.engines.remote_files import RemoteFile
 from adomnia.engines.source_files import partitions
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Domain
@@ -33,7 +35,7 @@ ROWS = 1 << 16
 class _File:
     """A file and what its footer says: what bytes mean, and which columns are INT96."""
 
-    path: Path
+    path: Path | RemoteFile
     names: tuple[str, ...]
     meanings: tuple[str, ...]
     old: frozenset[str]
@@ -45,14 +47,14 @@ class _File:
         return partitions(self.path)
 
 
-def parts(files: Iterable[Path], domains: Mapping[str, Domain], table: str) -> Parts:
+def parts(files: Iterable[Path | RemoteFile], domains: Mapping[str, Domain], table: str) -> Parts:
     """The files by their schemas, what each column is selected as, and which have several types."""
     found = [*map(_footer, files)]
     size = sum(file.size for file in found)
     return by_schema([(file.schema, file) for file in found], _rows, domains, size)
 
 
-def columns(file: Path, table: str) -> tuple[str, ...]:
+def columns(file: Path | RemoteFile, table: str) -> tuple[str, ...]:
     """The columns of a file and of its folders."""
     return tuple(_footer(file).schema.names)
 
@@ -62,7 +64,7 @@ def _rows(schema: Any, files: Sequence[_File]) -> Rows:
     return schema, (_batch(file, batch) for file in files for batch in _read(file))
 
 
-def _footer(path: Path) -> _File:
+def _footer(path: Path | RemoteFile) -> _File:
     """What is known of a file without a row of it; refused is what no rule can read."""
     with _opened(path) as opened:
         stored, arrow = opened.schema, opened.schema_arrow
@@ -88,7 +90,8 @@ def _footer(path: Path) -> _File:
 _HINT, _NONE = b"ARROW:schema", b"arrow-schema"
 
 
-def _opened(path: Path, unit: str = "ms") -> Any:
+@contextmanager
+def _opened(path: Path | RemoteFile, unit: str = "ms") -> Iterator[Any]:
     """A file whose types are those of Parquet. Arrow keeps its own in a footer that it writes, and
     would turn values into them, which can fail: so it does not find them."""
     with path.open("rb") as stream:
@@ -96,8 +99,12 @@ def _opened(path: Path, unit: str = "ms") -> Any:
         end = stream.read()
         stream.seek(-8 - int.from_bytes(end[:4], "little"), io.SEEK_END)
         footer = stream.read().replace(_HINT, _NONE)
-    metadata = pq.read_metadata(io.BytesIO(end[4:] + footer))
-    return pq.ParquetFile(path, metadata=metadata, coerce_int96_timestamp_unit=unit)
+        metadata = pq.read_metadata(io.BytesIO(end[4:] + footer))
+        # Of a file that is far away, all that is needed of a group of rows is asked for at once.
+        place, far = (path, False) if isinstance(path, Path) else (stream, True)
+        more: dict[str, Any] = {"coerce_int96_timestamp_unit": unit, "pre_buffer": far}
+        with pq.ParquetFile(place, metadata=metadata, **more) as opened:
+            yield opened
 
 
 def _empty(kind: Any) -> Any:

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from adomnia.engines.duckdb.reader import connected
 from adomnia.engines.duckdb.source_rows import READERS
 from adomnia.engines.engine import quietly
+from adomnia.engines.remote_files import RemoteFile
 from adomnia.engines.source_files import Source, find, unreadable
 from adomnia.engines.sql.dialect import literal
 
@@ -21,6 +22,9 @@ SELECT table_name, COUNT(*) FROM duckdb_columns()
 WHERE database_name = 'source' AND schema_name = 'main' AND NOT internal
 GROUP BY table_name ORDER BY table_name
 """
+
+ColumnGroup = tuple[tuple[str, ...], list[Path | RemoteFile]]
+"""Names of columns, and the files that have them."""
 
 _TABLED = {"database"}
 """Kinds of files that hold several tables."""
@@ -40,7 +44,9 @@ def tables(path: str) -> Mapping[str, int] | None:
 def _sheets(source: Source) -> Mapping[str, int]:
     from adomnia.engines.duckdb.excel.workbook import sheets  # noqa: PLC0415 (loads Arrow)
 
-    return sheets(source.files[0])
+    first = source.files[0]
+    assert isinstance(first, Path)
+    return sheets(first)
 
 
 def _tables(source: Source) -> dict[str, int]:
@@ -52,7 +58,7 @@ def _tables(source: Source) -> dict[str, int]:
     return {str(name): int(columns) for name, columns in found}
 
 
-def column_groups(path: str, table: str) -> list[tuple[tuple[str, ...], list[Path]]]:
+def column_groups(path: str, table: str) -> list[ColumnGroup]:
     """The files of a source by the columns they have, in any order; the largest group first."""
     source = find(path)
     if source.kind in _TABLED or len(source.files) == 1:
@@ -60,9 +66,9 @@ def column_groups(path: str, table: str) -> list[tuple[tuple[str, ...], list[Pat
     return quietly(lambda: _grouped(source, table), partial(unreadable, path))
 
 
-def _grouped(source: Source, table: str) -> list[tuple[tuple[str, ...], list[Path]]]:
+def _grouped(source: Source, table: str) -> list[ColumnGroup]:
     module = import_module(f"{__package__}.{READERS[source.kind]}")  # slow to import
-    groups: dict[frozenset[str], tuple[tuple[str, ...], list[Path]]] = {}
+    groups: dict[frozenset[str], ColumnGroup] = {}
     for file in source.files:
         names = tuple(module.columns(file, table))
         key = frozenset(name.lower() for name in names)

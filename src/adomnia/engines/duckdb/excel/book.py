@@ -39,8 +39,8 @@ class Book:
     @classmethod
     def of(cls, file: ZipFile) -> Book:
         """What the parts of a workbook say that are no sheets."""
-        book = _Part(file, "xl/workbook.xml")
-        links = _Part(file, "xl/_rels/workbook.xml.rels")
+        book = _BookPart(file, "xl/workbook.xml")
+        links = _BookPart(file, "xl/_rels/workbook.xml.rels")
         targets = {facts["Id"]: facts["Target"] for facts in links.every("Relationship")}
         sheets = {
             facts["name"]: posixpath.normpath(posixpath.join("/xl", targets[facts["id"]]))[1:]
@@ -66,7 +66,7 @@ def _simple(name: str) -> str:
     return re.sub(r"\W+", "_", name.strip()).lower()
 
 
-class _Part:
+class _BookPart:
     """A small part of a workbook: its elements by name, in order, with their attributes."""
 
     def __init__(self, file: ZipFile, name: str) -> None:
@@ -94,7 +94,7 @@ def _reader(start: Callable[[str, dict[str, str]], None]) -> Any:
 
 def _styles(file: ZipFile) -> dict[str, str]:
     """Which styles of cells stand for days, moments or times, by the numbers cells give them."""
-    part = _Part(file, "xl/styles.xml")
+    part = _BookPart(file, "xl/styles.xml")
     own = {facts.get("numFmtId", ""): facts.get("formatCode", "") for facts in part.every("numFmt")}
     tags = [(tag, facts) for tag, facts in part.found if tag in ("cellXfs", "cellStyles", "xf")]
     begin = next((place for place, (tag, _) in enumerate(tags) if tag == "cellXfs"), len(tags))

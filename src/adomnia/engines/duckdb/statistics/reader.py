@@ -39,7 +39,7 @@ Read = Callable[..., tuple[dict[str, Any], Any]]
 
 
 @dataclass(frozen=True)
-class _File:
+class _Dataset:
     """A file and what its head says."""
 
     path: Path
@@ -67,7 +67,7 @@ def columns(file: Path, table: str) -> tuple[str, ...]:
     return tuple(_head(file).schema.names)
 
 
-def _head(path: Path) -> _File:
+def _head(path: Path) -> _Dataset:
     """What is known of a file without a row of it."""
     read = _reader(path)
     _, meta = read(str(path), metadataonly=True)
@@ -78,7 +78,7 @@ def _head(path: Path) -> _File:
         raise PolicyError(f"the file {path.name!r} has no column")
     if len({variable.name.lower() for variable in variables}) < len(variables):
         raise PolicyError(f"the file {path.name!r} has two columns of one name", "rename one")
-    return _File(path, read, variables)
+    return _Dataset(path, read, variables)
 
 
 def _missing(read: Read, path: Path) -> Mapping[str, Any]:
@@ -108,12 +108,12 @@ def _reader(path: Path) -> Read:
     return partial(read, output_format="dict", disable_datetime_conversion=True)
 
 
-def _rows(schema: Any, files: Sequence[_File]) -> Rows:
+def _rows(schema: Any, files: Sequence[_Dataset]) -> Rows:
     """All rows of files of one schema, each value decoded."""
     return schema, (batch for file in files for batch in _batches(schema, file))
 
 
-def _batches(schema: Any, file: _File) -> Iterator[Any]:
+def _batches(schema: Any, file: _Dataset) -> Iterator[Any]:
     lot = max(LEAST_ROWS, CELLS // len(file.variables))
     folders, start = partitions(file.path), 0
     while True:

@@ -21,7 +21,7 @@ from sources import DOMAINS, ENGINES, LONG
 from test_engine import ATTRIBUTES, VALUES
 
 from adomnia.engines.code_changes import moved_columns
-from adomnia.engines.exact import InspectionOrder, changes, inspect
+from adomnia.engines.exact import changes, inspect
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.ranges import from_domain, outside
 from adomnia.queries.sql.bind import bind
@@ -70,7 +70,7 @@ def as_number(value, domain):
 
 def hold(engine, rows):
     """All that is counted of these rows is right."""
-    found = inspect(engine, TABLE, InspectionOrder({"mail": "@"}, ["name"]))
+    found = inspect(engine, TABLE, {"mail": "@"})
     assert found.rows == len(rows)
     for column in found.columns:
         assert counted(column) == expected(column.name, rows), column.name
@@ -171,7 +171,7 @@ def test_moments_are_told_beyond_their_bounds(make, kind):
     rows += [{"seen": "soon"}] if kind == "VARCHAR" else []
     table = Table("people", {"seen": Attribute("seen", CLOCK["seen"])})
     with make(rows, {"seen": kind}, CLOCK) as (engine, _):
-        (column,) = inspect(engine, table, InspectionOrder()).columns
+        (column,) = inspect(engine, table, {}).columns
     numbers = column.numbers
     assert (numbers.below, numbers.above, column.unread) == (1, 2, int(kind == "VARCHAR"))
     assert numbers.ends == (datetime(2020, 2, 29, 23), datetime(2025, 1, 1, 5))
@@ -223,7 +223,7 @@ def test_what_bounds_of_units_cut_is_counted(make):
     rows = [{"id": i % 5, "pay": 10.0 * (i % 3), "town": towns[i % 3]} for i in range(30)]
     rows += [{"id": 7, "pay": 250.0, "town": "Ulm"}, {"id": None, "pay": 1.0, "town": None}]
     with make(rows, PEOPLE, PAY) as (engine, _):
-        found = inspect(engine, LIMITED, InspectionOrder()).units
+        found = inspect(engine, LIMITED, {}).units
     assert found.sizes == {1: 1, 6: 5}
     assert found.nobody == 1
     cuts = {(cut.bound, cut.key): cut for cut in found.cuts}
@@ -245,7 +245,7 @@ def test_what_is_cut_is_what_answers_are_without(make, groups, each):
     rows = [{"id": i % 9, "pay": float(i), "town": towns[i * i % 7 % 3]} for i in range(60)]
     table = replace(LIMITED, max_groups=groups, max_rows_per_group=each)
     with make(rows, PEOPLE, PAY) as (engine, _):
-        first, *cuts = inspect(engine, table, InspectionOrder()).units.cuts
+        first, *cuts = inspect(engine, table, {}).units.cuts
         kept = answered(engine, table, "SELECT COUNT(*) FROM people")
         by_town = answered(engine, table, "SELECT town, COUNT(*) FROM people GROUP BY town")
     assert kept == first.of - first.rows == 36

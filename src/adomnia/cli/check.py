@@ -50,6 +50,7 @@ def check(out: str | None, policy: str, form: str) -> None:
     if not read.source:
         raise PolicyError("this policy has a graph and no table", "a check is of a table")
     found = check_source(read)
+    terminal.clear_line()
     said = remarks(found)
     if out is not None:
         write_check(found, out)

@@ -28,7 +28,7 @@ from adomnia.engines.source_facts import (
     InspectedNumbers,
     InspectedUnits,
     Inspection,
-    InspectionOrder,
+    Patterns,
     RowChanges,
     SourceChanges,
     UndeclaredColumn,
@@ -50,7 +50,7 @@ __all__ = [
     "InspectedNumbers",
     "InspectedUnits",
     "Inspection",
-    "InspectionOrder",
+    "Patterns",
     "RowChanges",
     "SourceChanges",
     "Survey",
@@ -95,7 +95,7 @@ class SurveyedEngine(Protocol):
         """Types, extremes and short lists of values, for a curator's first draft."""
         ...
 
-    def _inspect(self, table: Table, order: InspectionOrder) -> Inspection:
+    def _inspect(self, table: Table, patterns: Patterns) -> Inspection:
         """What cleaning by the policy does to the rows, for a curator's check."""
         ...
 
@@ -134,9 +134,9 @@ def survey(engine: Engine) -> Survey:
     return _surveyed(engine)._survey()
 
 
-def inspect(engine: Engine, table: Table, order: InspectionOrder) -> Inspection:
+def inspect(engine: Engine, table: Table, patterns: Patterns) -> Inspection:
     """What a curator is told of a source before it is loaded, exactly."""
-    return _surveyed(engine)._inspect(table, order)
+    return _surveyed(engine)._inspect(table, patterns)
 
 
 @runtime_checkable

@@ -20,7 +20,7 @@ __all__ = [
     "InspectedNumbers",
     "InspectedUnits",
     "Inspection",
-    "InspectionOrder",
+    "Patterns",
     "RowChanges",
     "SourceChanges",
     "UndeclaredColumn",
@@ -33,13 +33,8 @@ Frequent = Sequence[tuple[str | None, int]]
 """Values and how many rows have each, the most frequent first; None cannot be read."""
 
 
-@dataclass(frozen=True)
-class InspectionOrder:
-    """What to look for: texts that match these patterns, by name, in undeclared columns, and how
-    many rows the values of some columns have."""
-
-    patterns: Mapping[str, str] = field(default_factory=dict)
-    keys: Sequence[str] = ()
+Patterns = Mapping[str, str]
+"""Regular expressions that texts of undeclared columns may match, by what they are called."""
 
 
 @dataclass(frozen=True)
@@ -95,16 +90,16 @@ class InspectedColumn:
 
 @dataclass(frozen=True)
 class UndeclaredColumn:
-    """A column without a domain: how many different values it has, how many match each pattern,
-    how many are long, and the most rows of one value where that was asked for."""
+    """A column without a domain: how many different values it has, the most rows of one of them,
+    how many match each pattern, and how many are long."""
 
     name: str
     rows: int
     present: int
     distinct: int
+    most_rows: int
     matched: Mapping[str, int] = field(default_factory=dict)
     long: int = 0
-    most_rows: int | None = None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from adomnia.engines.exact import CutRows, InspectedColumn, InspectedNumbers, InspectedUnits
 from adomnia.formatting import one_line, share, significant
-from adomnia.review.check.personal_text import looks_like, values_look_like
+from adomnia.review.check.personal_text import is_key, looks_like, values_look_like
 from adomnia.review.check.row_sizes import row_sizes
 from adomnia.review.check.source_check import UNSAID, SourceCheck, bound_text, share_of
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps
@@ -255,7 +255,7 @@ def _keys(check: SourceCheck) -> Iterator[Remark]:
     if check.policy.unit is not None:
         return
     for column in check.inspection.undeclared:
-        if column.most_rows is not None and column.most_rows > 1 and column.distinct > 1:
+        if is_key(column.name) and column.most_rows > 1 and column.distinct > 1:
             yield Remark(
                 True, column.name,
                 f"{column.distinct:,} values, up to {column.most_rows:,} rows each: if it names "

@@ -130,6 +130,19 @@ def test_a_few_units_with_very_many_rows_do_not_decide():
     assert RowsPerUnit("id", {}).max_rows == 1
 
 
+def test_who_has_fewest_rows_is_the_unit_where_several_are_named(tmp_path):
+    columns = {"doctor": [f"d{i % 5}" for i in range(3000)], "patient": np.arange(3000) % 1000}
+    made = drafted(tmp_path, columns)
+    assert '\nunit = "patient" ' in made.text
+    assert '"doctor"' not in made.text
+    assert made.units == ("doctor", "patient")
+
+
+def test_codes_of_places_name_nobody(tmp_path):
+    codes = {"zip": [f"{i * 7919 % 100_000:05}" for i in range(4000)]}
+    assert drafted(tmp_path, codes).counted == ()
+
+
 def test_things_with_several_rows_are_proposed_but_not_set(tmp_path):
     made = drafted(tmp_path, {"device_id": [f"d{i % 400}" for i in range(1200)]})
     assert "\nunit" not in made.text

@@ -38,7 +38,7 @@ CLASSES = _set("""
     location department dept ward hospital clinic school class course station branch store shop
     team group category type kind status level grade product item brand model drug diagnosis
     disease code sector industry occupation language currency plan event cause unit day month year
-    week quarter party
+    week quarter party zip zipcode postcode postal
 """)
 """What many people share: an identifier of these names nobody."""
 

@@ -25,6 +25,8 @@ from adomnia.storage.file_address import file_name, is_file_address
 __all__ = ["Draft", "DraftColumn", "RowsPerUnit", "Wish", "confirmed", "draft_policy"]
 
 _OPEN = "(?i)confirmed = false"
+MANY_ROWS = 100
+"""What has so many rows a value, on average, is proposed as a unit only where it names people."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,7 @@ def _head(place: str, table: str, wish: Wish, units: Mapping[str, RowsPerUnit]) 
 def _protected(wish: Wish, units: Mapping[str, RowsPerUnit]) -> list[str]:
     """Who is protected: as wished, or the person who is named in several rows."""
     several = [unit for unit in units.values() if unit.most > 1 and unit.name != wish.unit]
-    people = [unit for unit in several if unit.person]
+    people = sorted((unit for unit in several if unit.person), key=lambda unit: -unit.values)
     chosen = units[wish.unit] if wish.unit is not None else next(iter(people), None)
     lines = []
     if chosen is not None:
@@ -215,7 +217,7 @@ def _protected(wish: Wish, units: Mapping[str, RowsPerUnit]) -> list[str]:
             f"max_rows = {wish.max_rows or chosen.max_rows}"
             f"    # rows of one unit that are used at most{taken_rows}",
         ]
-    others = [unit for unit in several if unit is not chosen]
+    others = [u for u in several if u is not chosen and u.rows < MANY_ROWS * u.values]
     if others and wish.unit is None:
         lines.append("# These have several rows each, too. If one of them is a person, protect it:")
         lines += [f"# unit = {toml_text(u.name)}, max_rows = {u.max_rows}" for u in others]

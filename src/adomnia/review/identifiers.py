@@ -64,7 +64,7 @@ class RowsPerUnit:
         for many in sorted(self.repeats):
             left -= self.repeats[many]
             if left <= 0:
-                return min(self.most, round_number(many))
+                return round_number(many)
         return self.most
 
     @property
@@ -95,7 +95,7 @@ def clearness(name: str, facts: Mapping[str, Any]) -> int:
         return PERSON if {*_words(name)} & PEOPLE else THING
     if not (facts["kind"] == "text" or (facts["kind"] == "number" and facts["places"] == 0)):
         return NOTHING
-    return max(_by_name(name, facts), _by_form(facts))
+    return max(_by_name(name, facts), _by_form(facts, bool(CLASSES & {*_words(name)})))
 
 
 def _by_name(name: str, facts: Mapping[str, Any]) -> int:
@@ -120,11 +120,12 @@ def _is_text_or_long(facts: Mapping[str, Any]) -> bool:
     return facts["kind"] == "text" or (facts["high"] or 0) >= 10_000
 
 
-def _by_form(facts: Mapping[str, Any]) -> int:
+def _by_form(facts: Mapping[str, Any], shared: bool) -> int:
+    """Whether values look like identifiers; codes of what many people `share` are none."""
     forms, (shortest, longest) = facts["forms"], facts["width"]
     if max(forms["uuids"], forms["mails"]) >= 0.9:
         return THING
-    if facts["kind"] != "text":
+    if facts["kind"] != "text" or shared:
         return NOTHING
     many = (facts["distinct"] or 0) > 0.9 * facts["present"]
     if facts["present"] >= MANY and many:

@@ -10,8 +10,8 @@ import click
 from adomnia.cli import options
 from adomnia.curator.answers.omissions import Omission
 from adomnia.curator.database import confirmed_policy, open_database
+from adomnia.curator.loading import load_edition
 from adomnia.curator.sources import telling
-from adomnia.curator.table_backend import load_edition
 from adomnia.policy.policy import Policy
 from adomnia.present import terminal
 from adomnia.privacy.loss import exact

@@ -8,7 +8,7 @@ from typing import Any
 
 from adomnia.curator.editions import Edition, Editions
 from adomnia.curator.ledger_view import open_ledger
-from adomnia.curator.table_backend import opened_source
+from adomnia.curator.loading import opened_source
 from adomnia.engines.exact import SourceChanges, changes, inspect
 from adomnia.errors import PolicyError
 from adomnia.policy.policy import Policy

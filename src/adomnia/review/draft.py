@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from adomnia.curator.source_tables import check_columns_alike, tables_of
-from adomnia.curator.sources import engine_of, scheme_of
+from adomnia.curator.sources import engine_of
 from adomnia.engines.exact import survey, unit_rows
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.privacy.loss import Amount, exact

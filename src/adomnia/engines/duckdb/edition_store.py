@@ -28,12 +28,16 @@ UNFINISHED = "unfinished-"
 
 @dataclass(frozen=True)
 class EditionFolder:
-    """A folder of editions of the files at `source`; a question uses about so much `memory`."""
+    """A folder of editions of the files at `source`; a question uses about so much `memory`.
+
+    It may be `shared` by several ledgers; else nothing stays there that this one does not know.
+    """
 
     folder: Path
     source: str
     relation: str
     memory: int | None = None
+    shared: bool = True
 
     @property
     def place(self) -> str:
@@ -97,10 +101,8 @@ class _FolderWriter:
 
     def erase(self, ledger: str, known: Collection[int], keep: int) -> None:
         """Remove all but the last; whoever reads one has it open, and keeps it."""
-        found = {path.name: EditionName.number_of(path.name, ledger)
-                 for path in self.store.folder.iterdir()}  # fmt: skip
-        there = {name: number for name, number in found.items() if number is not None}
-        for name in surplus(there, known, keep):
+        there = sorted(path.name for path in self.store.folder.iterdir())
+        for name in surplus(there, ledger, known, keep, self.store.shared):
             shutil.rmtree(self.store.folder / name, ignore_errors=True)
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import IO
 from xml.parsers import expat
 
@@ -139,7 +140,7 @@ class _Sheet:
         self.inside = self.spoken = False
 
     def start(self, name: str, facts: dict[str, str]) -> None:
-        tag = name.rpartition(" ")[2]
+        tag = _tag(name)
         if tag == "row":
             self._begin_row(facts.get("r", ""))
         elif tag == "c":
@@ -163,7 +164,7 @@ class _Sheet:
             self.raw.append(text)
 
     def end(self, name: str) -> None:
-        tag = name.rpartition(" ")[2]
+        tag = _tag(name)
         if tag in ("v", "t"):
             self.inside = False
         elif tag == "rPh":
@@ -177,12 +178,22 @@ class _Sheet:
             self.lines.append((self.row, self.cells))
 
 
+@lru_cache(maxsize=1000)
+def _tag(name: str) -> str:
+    """The name of an element without its namespace."""
+    return name.rpartition(" ")[2]
+
+
 def _column(reference: str) -> int | None:
     """The place of a cell such as `AB12`, from 0."""
-    letters = _LETTERS.match(reference)
-    if letters is None:
+    return _place(reference.rstrip("0123456789"))
+
+
+@lru_cache(maxsize=20_000)
+def _place(letters: str) -> int | None:
+    if not _LETTERS.fullmatch(letters):
         return None
     place = 0
-    for letter in letters[0].upper():
+    for letter in letters.upper():
         place = 26 * place + ord(letter) - ord("A") + 1
     return place - 1

@@ -295,6 +295,8 @@ SMOOTH = ("SELECT MEDIAN(age) FROM people", "SELECT MEDIAN(income) FROM people",
           "SELECT MAX(age) FROM people")  # fmt: skip
 CHECK = "curator.planning.pricing:check_prices"
 CITY = ("SELECT city, COUNT(*) FROM people GROUP BY city",)
+INTERVALS = ("curator.access:error_of", always("interval"))
+"""Every quantile is asked with an interval."""
 NOISE = (
     Fault("Laplace noise at half its scale", "inside", "mechanisms.sealed_noise:add_laplace",
           argument(1, "scale", _half), COUNTS, currency="epsilon"),
@@ -314,6 +316,10 @@ NOISE = (
           argument(5, "eta", _twice), RANKS),
     Fault("a quantile's penalties doubled", "inside", "mechanisms.quantiles.quantile:penalties",
           result(_twice), RANKS),
+    Fault("an interval's ends at eight times their rate", "inside",
+          "mechanisms.quantiles.value_margin:near", argument(3, "eta", lambda eta: 8 * eta),
+          ("SELECT MEDIAN(age) FROM people", "SELECT QUANTILE(income, 0.9) FROM people"),
+          more=(INTERVALS,)),
     Fault("a mode's rate doubled", "inside", "mechanisms.choices.choosing:choose_modes",
           argument(3, "eta", _twice), MODES),
     Fault("a mode's counts doubled", "inside", "mechanisms.choices.select:lattice",

@@ -130,7 +130,7 @@ def price(world: World, number: int, chance: Any) -> dict[str, Any]:
     kind = chance.random()
     error = {"error": "value"} if kind < 0.15 else {"error": "interval"} if kind < 0.3 else {}
     if world.currency == "rho" and chance.random() < 0.8:
-        return {"rho": amount}
+        return {"rho": amount, **(error if error.get("error") == "interval" else {})}
     if world.currency == "epsilon" and world.relation.most is None and chance.random() < 0.2:
         return {"epsilon": amount, "delta": "0.0001", **error}
     return {"epsilon": amount, **error}

@@ -36,7 +36,7 @@ def check(out: str | None, policy: str, form: str) -> None:
 
     All numbers are exact: they are for the curator alone, and no analyst can ask for them. Nothing
     is loaded or spent, and the policy need not be confirmed. Where a limit of [check] in the policy
-    is passed, the exit code is 6.
+    is exceeded, the exit code is 6.
 
     \b
     Examples:

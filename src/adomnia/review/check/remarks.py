@@ -1,6 +1,6 @@
 """What a check has to say in sentences, what is wrong first.
 
-A remark is grave where it passes a limit of the policy, or a hundredth where the policy sets none.
+A remark is grave where it exceeds a limit of the policy, or a hundredth where the policy sets none.
 """
 
 from __future__ import annotations

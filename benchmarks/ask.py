@@ -4,8 +4,9 @@
 
 Plain DuckDB computes the exact aggregate on the same Parquet file, contribution bounding
 included. Peers run in environments of their own (`benchmarks/peers/setup` makes them) and have
-the rows in memory beforehand; adomnia reads Parquet, and its time includes the ledger's durable
-write. All get epsilon 1 and the same neighbours: one row more or less, and in (f) one person.
+the rows in memory beforehand; adomnia asks an edition, loaded once, and its time includes the
+ledger's durable write. All get epsilon 1 and the same neighbours: one row more or less, and in
+(f) one person.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import math
 import os
 import platform
 import select
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -40,6 +42,7 @@ OURS, PLAIN = "adomnia", "DuckDB, exact"
 SEED, JOBS, LONGEST = 1, 400, 300.0
 SHARE, EXTRA = 0.15, 0.005
 FEW = 20
+OWNED = 'unit = "person_id"\nmax_rows = 5'
 
 Values = dict[tuple[str, ...], float]
 
@@ -173,26 +176,46 @@ class Plain:
             return Sample(time.perf_counter() - begun, _values(rows))
 
 
+class LoadedOnce:
+    """An edition that is asked again and again, each time under a ledger that knows only it."""
+
+    def __init__(self, policy: Path, ledger: Path) -> None:
+        self._policy, self._ledger, self._kept = policy, ledger, ledger.with_suffix(".kept")
+        with adomnia.open(policy):
+            pass
+        shutil.copy(ledger, self._kept)
+
+    def ask(self, sql: str, delta: str | None = None) -> Sample:
+        """What one question takes, from SQL to answer: nothing is answered from memory."""
+        for file in self._ledger.parent.glob(f"{self._ledger.name}*"):
+            file.unlink()
+        shutil.copy(self._kept, self._ledger)
+        with adomnia.open(self._policy) as database:
+            session = database.session()
+            session.ask(WARM, epsilon=1)
+            begun = time.perf_counter()
+            answer = session.ask(sql, epsilon=1, delta=delta)
+            return Sample(time.perf_counter() - begun, _values(answer.rows))
+
+
 class Ours:
-    """adomnia with an empty ledger for each question: nothing is answered from memory."""
+    """adomnia on an edition of the Parquet file."""
 
     assumes: Mapping[str, str] = {}
 
     def __init__(self, folder: Path) -> None:
         self.version = f"adomnia {adomnia.__version__}"
-        self._folder = folder
+        self._loaded = {person: self._load(folder, person) for person in (False, True)}
 
     def ask(self, question: Question, repeat: int) -> Sample | None:
-        name = f"{question.name}-{repeat}"
-        unit = 'unit = "person_id"\nmax_rows = 5' if question.person else ""
-        policy = self._folder / f"{name}.toml"
+        return self._loaded[question.person].ask(question.sql, question.delta)
+
+    @staticmethod
+    def _load(folder: Path, person: bool) -> LoadedOnce:
+        name, unit = ("people", "") if not person else ("persons", OWNED)
+        policy = folder / f"{name}.toml"
         policy.write_text(POLICY.format(unit=unit, ledger=f"{name}.ledger"), "utf-8")
-        with adomnia.open(policy) as database:
-            session = database.session()
-            session.ask(WARM, epsilon=1)
-            begun = time.perf_counter()
-            answer = session.ask(question.sql, epsilon=1, delta=question.delta)
-            return Sample(time.perf_counter() - begun, _values(answer.rows))
+        return LoadedOnce(policy, folder / f"{name}.ledger")
 
 
 class Peer:
@@ -416,8 +439,8 @@ class Report:
             f"{platform.python_version()}; {versions}. Median time, in brackets as a multiple of "
             "plain DuckDB's exact aggregate on the same Parquet file, then the RMSE (with its "
             "standard error where few values were drawn). Peers have "
-            "the rows in memory beforehand; adomnia reads Parquet, and its time includes the "
-            "ledger's durable write.",
+            "the rows in memory beforehand; adomnia asks an edition of the file, loaded once, and "
+            "its time includes the ledger's durable write.",
             "",
             *(f"| {' | '.join(cells)} |" for cells in table),
             "",

@@ -33,7 +33,7 @@ import adomnia
 
 MEMORY = 1000
 PART = 2_000_000
-UNIT = 'unit = "person_id"\nmax_rows = 5'
+UNIT = ask.OWNED
 BOUNDS: Mapping[str, str] = {
     "no unit": "",
     "max_rows = 5": UNIT,
@@ -164,34 +164,14 @@ class Asked:
         return [self.question, f"{self.plain * 1e3:.1f} ms", *ours, theirs]
 
 
-class Edition:
-    """An edition that is asked again and again, each time under a ledger that knows only it."""
-
-    def __init__(self, folder: Path, name: str, bounds: str) -> None:
-        self._policy = policy_in(folder, bounds, name)
-        self._ledger, self._kept = folder / f"{name}.ledger", folder / f"{name}.kept"
-        with adomnia.open(self._policy):
-            pass
-        shutil.copy(self._ledger, self._kept)
-
-    def ask(self, sql: str) -> float:
-        """How long one question takes, from SQL to answer."""
-        for file in self._ledger.parent.glob(f"{self._ledger.name}*"):
-            file.unlink()
-        shutil.copy(self._kept, self._ledger)
-        with adomnia.open(self._policy) as database:
-            session = database.session()
-            session.ask(ask.WARM, epsilon=1)
-            began = time.perf_counter()
-            session.ask(sql, epsilon=1)
-            return time.perf_counter() - began
-
-
 def questions(folder: Path, repeats: int) -> Iterator[Asked]:
     """Every question, in turns: plain, ours under each bound, the peer."""
     file = folder / "people.parquet"
     ask.make_table(file, 1_000_000)
-    editions = {name: Edition(folder, f"p{i}", b) for i, (name, b) in enumerate(BOUNDS.items())}
+    editions = {
+        name: ask.LoadedOnce(policy_in(folder, bounds, f"p{i}"), folder / f"p{i}.ledger")
+        for i, (name, bounds) in enumerate(BOUNDS.items())
+    }
     plain, peer = ask.Plain(folder), None
     if ask.python_of("diffprivlib").exists():
         peer = ask.Peer("diffprivlib", file)
@@ -204,14 +184,14 @@ def questions(folder: Path, repeats: int) -> Iterator[Asked]:
             found = plain.ask(question, repeat)
             taken.setdefault("plain", []).append(found.seconds if found else 0.0)
             for name, edition in editions.items():
-                taken.setdefault(name, []).append(edition.ask(sql))
+                taken.setdefault(name, []).append(edition.ask(sql).seconds)
             theirs = peer.ask(question, repeat) if peer is not None else None
             if theirs is not None:
                 taken.setdefault("peer", []).append(theirs.seconds)
         middle = {name: statistics.median(values) for name, values in taken.items()}
         ours = {name: middle[name] for name in BOUNDS}
         yield Asked(what, middle["plain"], ours, middle.get("peer"))
-    persons = {name: statistics.median(edition.ask(ask.PERSONS) for _ in range(repeats))
+    persons = {name: statistics.median(edition.ask(ask.PERSONS).seconds for _ in range(repeats))
                for name, edition in editions.items() if name == "max_rows = 5"}  # fmt: skip
     question = next(q for q in ask.QUESTIONS if q.name == "f2")
     exact = statistics.median(found.seconds for i in range(repeats)

@@ -90,6 +90,7 @@ UNGUESSABLE = {
     "the name of a session": ("curator/database.py",),
     "names of temporary files and tables": (
         "engines/duckdb/edition_store.py",
+        "engines/duckdb/engine.py",
         "engines/postgres/edition_store.py",
         "engines/spark/edition.py",
         "engines/spark/edition_store.py",

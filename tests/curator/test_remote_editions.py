@@ -238,3 +238,36 @@ def test_two_policies_share_a_schema(tmp_path, monkeypatch):
             assert db.session().ask(COUNT, epsilon=50).rows == [("F", 10), ("M", 30)]
     finally:
         place.close()
+
+
+def test_what_was_checked_is_what_is_loaded(place):
+    with Path("adomnia.toml").open("a") as policy:
+        policy.write("\n[check]\nleft_out = 0.01\n")
+    code, loaded = run("load", "--check")
+    assert (code, loaded["edition"]) == (0, 1)
+    place.fill(400)  # of which many are older than 120
+    assert run("load", "--check")[0] == 6
+    assert place.kept() == [1]
+    editions = Editions(read_policy("adomnia.toml"))
+    with editions.alone() as writer:
+        version = writer.source_version()
+    place.fill(40)
+    with adomnia.open("adomnia.toml") as db, pytest.raises(adomnia.MachineryError, match="changed"):
+        db.load(checked=version)
+    assert place.kept() == [1]
+
+
+def test_of_a_view_nobody_knows_when_it_changed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    place = Server(tmp_path)
+    try:
+        place.fill(40)
+        seen = f"CREATE VIEW seen AS SELECT * FROM people; GRANT SELECT ON seen TO {place.name}"
+        place.server.execute(seen, place.name)
+        write(place)
+        text = Path("adomnia.toml").read_text("utf-8")
+        limit = text.replace('table = "people"', 'table = "seen"') + "\n[check]\nleft_out = 0.5\n"
+        Path("adomnia.toml").write_text(limit, "utf-8")
+        assert run("load", "--check")[1]["edition"] == 1
+    finally:
+        place.close()

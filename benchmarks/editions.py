@@ -122,7 +122,8 @@ def child(policy: str) -> None:
     with adomnia.open(policy) as database:
         edition = database.edition
         assert edition is not None
-        size = sum(file.stat().st_size for file in edition.path.iterdir())
+        folder = Path(policy).with_suffix(".editions") / str(edition.name)
+        size = sum(file.stat().st_size for file in folder.iterdir())
     spent = resource.getrusage(resource.RUSAGE_SELF)
     cpu = spent.ru_utime + spent.ru_stime - before.ru_utime - before.ru_stime
     facts = {"seconds": time.perf_counter() - began, "cpu": cpu, "bytes": size}

@@ -22,6 +22,8 @@ TOP = Path(__file__).parents[1]
 SOURCE = TOP / "src/adomnia"
 GOAL = 5000
 """Lines of code that a researcher reads in a day: answers without exact releases."""
+MOST = 5400
+"""What there may be until the goal is reached again; a change that is smaller lowers it."""
 
 SILENT = {
     tokenize.COMMENT,
@@ -176,7 +178,7 @@ def main() -> None:
                 print(f"  {code_lines(SOURCE / name):5,}  {name}: {why}")
         base += part.lines if part.base else 0
     files = next(part for part in listed if part.name.startswith("sources: files"))
-    print(f"\nfor every answer: {base:,} lines of code (goal {GOAL:,})")
+    print(f"\nfor every answer: {base:,} lines of code (goal {GOAL:,}, at most {MOST:,})")
     print(f"for an answer from files: {base + files.lines:,}")
     if policy is not None:
         print_named(policy)

@@ -48,12 +48,14 @@ if TYPE_CHECKING:
     from adomnia.curator.access import Watch
     from adomnia.curator.answers.answer import Answer
     from adomnia.curator.answers.answer_shape import Described
+    from adomnia.curator.answers.omissions import Omission
     from adomnia.curator.determined_cells import DeterminedCells
     from adomnia.curator.editions import Edition
     from adomnia.curator.independence import Independence
     from adomnia.curator.ledger_view import Account, Entry, PaidUse, Registered, Verification
     from adomnia.curator.networks.network import GraphSession, Network, open_graph
     from adomnia.curator.outside_mechanisms import MechanismAnswer
+    from adomnia.curator.quality.column_bounds import ProposedBounds
     from adomnia.curator.query_plan import QueryPlan
     from adomnia.curator.releases.cumulative import CountRange
     from adomnia.curator.releases.release import Release
@@ -84,12 +86,14 @@ _MEMBERS = {
     "curator.access": "Watch",
     "curator.answers.answer": "Answer",
     "curator.answers.answer_shape": "Described",
+    "curator.answers.omissions": "Omission",
     "curator.determined_cells": "DeterminedCells",
     "curator.editions": "Edition",
     "curator.independence": "Independence",
     "curator.ledger_view": "Account Entry PaidUse Registered Verification",
     "curator.networks.network": "GraphSession Network open_graph",
     "curator.outside_mechanisms": "MechanismAnswer",
+    "curator.quality.column_bounds": "ProposedBounds",
     "curator.query_plan": "QueryPlan",
     "curator.releases.cumulative": "CountRange",
     "curator.releases.release": "Release ReleasePlan",
@@ -134,9 +138,11 @@ __all__ = [
     "MechanismAnswer",
     "Network",
     "NotAllowedError",
+    "Omission",
     "PaidUse",
     "Policy",
     "PolicyError",
+    "ProposedBounds",
     "QueryPlan",
     "Question",
     "QuestionError",

@@ -1,14 +1,15 @@
-"""Choices among counts: the largest, those above a bar, a price."""
+"""Choices among counts: the largest, those above a bar, a price; and bounds that are found."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from tests.adversary.grammar import Grammar
 from tests.adversary.pairs import Bench, Stretch
 from tests.adversary.sql import ANYWHERE, Aim, opened
 
-KINDS = ("noisy_max", "above", "auction")
+KINDS = ("noisy_max", "above", "auction", "bounds", "quality")
 
 
 def run(stretch: Stretch, aim: Aim = ANYWHERE) -> None:
@@ -41,6 +42,14 @@ def choice(grammar: Grammar, kind: str) -> tuple[str, Any]:
             f"above {bar} {conditions} cutoff {cutoff} at {epsilon}",
             lambda database: database.session().above(bar, conditions, epsilon, cutoff=cutoff),
         )
+    if kind == "quality":
+        return (
+            f"what is left out, at {epsilon}",
+            lambda database: SimpleNamespace(found=database.measure_quality(epsilon)),
+        )
+    if kind == "bounds":
+        found = chance.choice(["age", "income"])
+        return f"bounds of {found} at {epsilon}", lambda database: database.bounds(found, epsilon)
     prices = sorted(chance.sample(range(1, 60), chance.randrange(2, 6)))
     column = chance.choice(["age", "income"])
     return f"auction {column} {prices} at {epsilon}", lambda database: database.session().auction(

@@ -153,6 +153,13 @@ def _above(a: Note, b: Note) -> Loss:
     return pure(found)
 
 
+def _scan(a: Note, b: Note) -> Loss:
+    if a.more["bar"] != b.more["bar"]:
+        return Loss(math.inf, math.inf)
+    scales = tuple(tuple(map(float, note.scale)) for note in (a, b))
+    return pure(laws.scan(a.values, b.values, a.more["bar"], scales))  # type: ignore[arg-type]
+
+
 def _conditioned(a: Note, b: Note) -> Loss:
     """Noise in a lattice: the difference must lie in it, and costs its norm."""
     if not _same_law(a, b) or a.more != b.more:
@@ -215,6 +222,7 @@ KINDS = {
     "flip": _flip,
     "max": _max,
     "above": _above,
+    "scan": _scan,
     "conditioned": _conditioned,
     "table": _table,
     "weights": _weights,

@@ -152,6 +152,32 @@ def _sparse(
     return found
 
 
+def scan(
+    one: list[int], other: list[int], bar: int,
+    scales: tuple[tuple[float, float], tuple[float, float]],
+) -> float:  # fmt: skip
+    """Going on while scores pass a bar less one geometric noise plus another, and where it ends."""
+    if len(one) != len(other):
+        return INFINITE
+    return worst(*[_scanned(a, bar, s) for a, s in zip((one, other), scales, strict=True)])
+
+
+def _scanned(scores: list[int], bar: int, scales: tuple[float, float]) -> list[float]:
+    drawn = np.arange(math.ceil(REACH * scales[0]) + 1, dtype=float)
+    going = math.log(-math.expm1(-1 / scales[0])) - drawn / scales[0]
+    found = []
+    for place, score in enumerate(scores):
+        short = np.maximum(0.0, score - (bar - drawn)) / scales[1]
+        last = place == len(scores) - 1
+        ends = going if last else going - short
+        top = float(ends.max())
+        total = math.log(float(np.exp(ends - top).sum())) if top > -math.inf else 0.0
+        found.append(top + total)
+        with np.errstate(divide="ignore"):
+            going = going + np.log(-np.expm1(-short))
+    return found
+
+
 def _laplace(x: np.ndarray, scale: float) -> np.ndarray:
     return math.tanh(1 / scale / 2) * np.exp(-np.abs(x) / scale)
 

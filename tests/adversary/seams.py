@@ -349,6 +349,18 @@ def _above(original: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _scan(original: Callable[..., Any]) -> Callable[..., Any]:
+    def call(above: Any, plan: Any, bits: Any = None) -> int:
+        spy, listed = _now[-1], [int(n) for n in above]
+        with spy.watched() as inner:
+            place = original(listed, plan, Steady())
+        scales = [Fraction(note.scale) for note in inner]
+        note = spy.note("scan", [scales[0], scales[-1]], listed, bar=int(plan.threshold))
+        return int(spy.output(note, place))
+
+    return call
+
+
 def _select_keys(original: Callable[..., Any]) -> Callable[..., Any]:
     def call(sealed: Any, scale: Any, threshold: int, bits: Any = None) -> Any:
         keys, counts = opened(sealed)
@@ -482,6 +494,7 @@ SEAMS: dict[str, Made] = {
     "choices.select.permute_and_flip": _flip,
     "choices.noisy_max.noisy_max": _noisy_max,
     "choices.sparse_vector.above_threshold": _above,
+    "choices.threshold_scan.scan": _scan,
     "sealed_noise.select_keys": _select_keys,
     "noise.conditioned.add_conditioned": _conditioned,
     "tables.consistent.choose_table": _table,
@@ -495,6 +508,8 @@ IMPORTERS = (
     *(f"adomnia.cli.{verb}" for verb in import_module("adomnia.cli.main").VERBS),
     "adomnia.mining.parts.estimator",
     "adomnia.curator.database",
+    "adomnia.curator.quality.quality",
+    "adomnia.curator.quality.column_bounds",
     "adomnia.curator.networks.network",
     "adomnia.curator.releases.release",
     "adomnia.curator.releases.consistent",

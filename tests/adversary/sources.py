@@ -32,8 +32,9 @@ def write(folder: Path, world: World, rows: Rows, form: str, name: str = "d") ->
     """A policy and its data in a folder of this name; the policy's path."""
     place = folder / name
     place.mkdir()
-    {"parquet": _parquet, "csv": _csv}[form](place / f"people.{form}", world, rows)
-    return policy(place, world, f"people.{form}")
+    kind, _, in_place = form.partition(" ")
+    {"parquet": _parquet, "csv": _csv}[kind](place / f"people.{kind}", world, rows)
+    return policy(place, world, f"people.{kind}", "in_place = true\n" if in_place else "")
 
 
 def policy(place: Path, world: World, source: str, more: str = "") -> Path:

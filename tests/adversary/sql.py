@@ -20,13 +20,27 @@ from tests.adversary.worlds import Rows, World, plain
 NEIGHBOURS = 6
 
 
+FORMS = ("parquet", "parquet", "parquet", "parquet", "csv", "csv", "parquet in place")
+"""Where rows lie: they are loaded into an edition, or read in place."""
+
+
+class Unloaded(Exception):
+    """A table that cannot be loaded: whatever a row holds, it can be."""
+
+
 @contextmanager
 def opened(world: World, tables: list[Rows], form: str) -> Iterator[list[Any]]:
-    """Databases on each of the tables."""
+    """Databases on an edition of each of the tables."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(sources.room()))
         files = [sources.write(folder, world, rows, form, str(i)) for i, rows in enumerate(tables)]
-        yield [stack.enter_context(adomnia.open(file)) for file in files]
+        try:
+            databases = [stack.enter_context(adomnia.open(file)) for file in files]
+        except adomnia.AdomniaError as error:
+            raise Unloaded(error.message) from None
+        loaded = None if form.endswith("in place") else 1
+        assert {database.edition and database.edition.number for database in databases} == {loaded}
+        yield databases
 
 
 @dataclass(frozen=True)
@@ -55,14 +69,17 @@ def run(stretch: Stretch, aim: Aim = ANYWHERE) -> None:
     statements = aim.statements
     for chance in stretch.worlds():
         world = aim.world(chance)
-        form = aim.form or chance.choice(["parquet", "parquet", "parquet", "csv"])
+        form = aim.form or chance.choice(FORMS)
         world = plain(world) if form == "csv" or statements else world
         rows = world.table(chance, chance.choice([0.0, 0.15, 0.4]))
         tables = [rows, *(world.neighbour(rows, chance) for _ in range(NEIGHBOURS))]
         grammar = Grammar(world, chance)
-        with opened(world, tables, form) as databases:
-            asked = statements or (grammar.statement() for _ in range(stretch.each))
-            ask_all(stretch.tally, f"sql {form}", databases, grammar, asked)
+        asked = statements or (grammar.statement() for _ in range(stretch.each))
+        try:
+            with opened(world, tables, form) as databases:
+                ask_all(stretch.tally, f"sql {form}", databases, grammar, asked)
+        except Unloaded as error:
+            stretch.tally.differs(f"sql {form}", world.relation.label, "not loaded", str(error))
 
 
 def ask_all(
@@ -113,7 +130,7 @@ def price(world: World, number: int, chance: Any) -> dict[str, Any]:
     kind = chance.random()
     error = {"error": "value"} if kind < 0.15 else {"error": "interval"} if kind < 0.3 else {}
     if world.currency == "rho" and chance.random() < 0.8:
-        return {"rho": amount}
+        return {"rho": amount, **(error if error.get("error") == "interval" else {})}
     if world.currency == "epsilon" and world.relation.most is None and chance.random() < 0.2:
         return {"epsilon": amount, "delta": "0.0001", **error}
     return {"epsilon": amount, **error}

@@ -58,6 +58,8 @@ def test_the_largest_is_what_all_noises_say() -> None:
 def test_laws_add_up_to_one() -> None:
     patterns = laws._verdicts(3, 1)
     told = laws._sparse([2, 5, 1], 3, (2.0, 4.0), patterns)
+    stopped = laws._scanned([9, 4, 2, 2, 0], 3, (2.0, 8.0))
+    assert math.fsum(map(math.exp, stopped)) == pytest.approx(1, abs=1e-12)
     starts, logs = laws._rungs(5, [1, 2, 2], 50, 0.3)
     sizes = [b - a for a, b in itertools.pairwise([*starts, 51])]
     smooth = laws.smooth("waring", (0, 20), (5, Fraction(5, 2)), (6, Fraction(3)))

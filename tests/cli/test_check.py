@@ -72,7 +72,7 @@ def test_a_limit_that_is_passed_is_exit_code_six(trips, run):
     write(trips, more="[check]\nleft_out = 0.05")
     ran = run("check")
     assert ran.code == 6
-    assert "the source passes limits of [check]: left_out (fare)" in ran.err
+    assert "the source exceeds limits of [check]: left_out (fare)" in ran.err
     assert "carrier" not in ran.err
     write(trips, high="60", more="[check]\nleft_out = 0.05")
     ran = run("check")
@@ -86,7 +86,7 @@ def test_json_has_all_of_it(trips, run):
     assert ran.code == ran.error["code"] == 6
     assert ran.error["kind"] == "CheckError"
     told = ran.json
-    assert {one["about"] for one in told["passed"]} == {"fare", "carrier"}
+    assert {one["about"] for one in told["exceeded"]} == {"fare", "carrier"}
     assert told["limits"] == {"left_out": 0.01, "cut": 0.01}
     fares = parquet.read_table("trips.parquet")["fare"].to_numpy()
     fare = next(one for one in told["columns"] if one["name"] == "fare")

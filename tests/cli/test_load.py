@@ -130,18 +130,19 @@ def test_where_there_is_no_ledger_none_is_left_by_a_failed_load(run, town):
 
 KILLED = """
 import os, signal, sys
-from adomnia.curator import editions
 from adomnia.cli.main import main
+from adomnia.curator import editions
+from adomnia.engines.duckdb import edition_store
 end = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 {fault}
 sys.argv = ["adomnia", "load"]
 main()
 """
 FAULTS = {
-    "while it is written": "editions._write_durably = end",
+    "while it is written": "edition_store._write_durably = end",
     "before its number": "editions.Editions.publish = end",
-    "after its number": "editions.Path.replace = end",
-    "before old ones are erased": "editions.Editions._erase = end",
+    "after its number": "edition_store.Path.replace = end",
+    "before old ones are erased": "edition_store._FolderWriter.erase = end",
 }
 
 

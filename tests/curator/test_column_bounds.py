@@ -74,6 +74,24 @@ def test_declared_bounds_do_not_hide_what_lies_beyond():
         assert database.bounds("pay", epsilon=5).high > 20_000
 
 
+def test_the_promise_stays_what_it_is():
+    declared = {"pay": f"{number(0, 10)}\nnullable = true\nsensitive = false"}
+    with world(attributes=declared).open() as database:
+        before = database.account().promises
+        database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1)
+        database.bounds("pay", epsilon=1)
+        database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=2)
+        assert len(database.account().promises) == 1 >= len(before)
+        kinds = [entry.kind for entry in database.ledger()]
+        assert "prior" not in kinds
+
+
+def test_free_lunch_is_refused():
+    privacy = 'epsilon = 1\nneighbors = "free-lunch"\nmost = 10000'
+    with world(privacy).open() as database, pytest.raises(NotAllowedError, match="free-lunch"):
+        database.bounds("pay", epsilon="1/2")
+
+
 def test_too_little_for_a_bound_is_said():
     with world(UNIT).open() as database:
         proposed = database.bounds("pay", epsilon="1/1000")

@@ -19,8 +19,8 @@ import pytest
 
 from adomnia.curator.planning.mechanism_choice import QuantileContext
 from adomnia.curator.planning.plan import LossRequest, make_plan
-from adomnia.curator.sources import engine_of
 from adomnia.curator.table_backend import _table, read_sealed
+from adomnia.engines.duckdb.edition import DuckDBEdition, write_edition
 from adomnia.mechanisms import measurement_mechanisms
 from adomnia.mechanisms.unseal import unseal
 from adomnia.policy.policy import read_policy
@@ -54,11 +54,10 @@ class Neighbourhood:
         (folder / "adomnia.toml").write_text(TINY.format(privacy))
         self.folder, self.chance = folder, random.Random(seed)
         self.policy = read_policy(folder / "adomnia.toml")
-        self.domains = {name: part.domain for name, part in self.policy.attributes.items()}
         self.file = 0
 
     def plan(self, sql: str):
-        table = _table(self.policy, dict.fromkeys(COLUMNS, ""))
+        table = _table(self.policy)
         question = bind(sql, table, COLUMNS)
         return table, make_plan(question, self.policy, LossRequest(Fraction(6)))
 
@@ -69,7 +68,9 @@ class Neighbourhood:
         kinds = {"who": pa.int64(), "sex": pa.string(), "region": pa.int64()}
         parts = zip(kinds.items(), columns, strict=True)
         pq.write_table(pa.table({n: pa.array(part, kind) for (n, kind), part in parts}), path)
-        return engine_of(path, "people", self.domains)
+        table = _table(self.policy)
+        facts = write_edition(edition := path.with_suffix(".duckdb"), path, "people", table)
+        return DuckDBEdition(edition, facts, table, "edition 1")
 
     def row(self, who: int):
         pick = self.chance.choice

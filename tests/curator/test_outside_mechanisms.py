@@ -119,7 +119,7 @@ def test_one_that_is_named_answers_and_is_named(town: Town, noisy_rows: list[str
     assert abs(answer.value - 1000) < 10
     assert (answer.spent, answer.remaining) == ({"epsilon": 20}, {"epsilon": 80})
     assert str(answer.mechanism) == "noisy_rows of theirs 1.0"
-    assert kinds(database) == ["opened", "reserved", "answered"]
+    assert kinds(database) == ["opened", "edition", "reserved", "answered"]
     assert database.budget()["data"]["spent"] == "20"
     entry = database.reservation(answer.receipt)
     assert entry is not None
@@ -157,7 +157,7 @@ def test_one_that_is_installed_and_not_named_is_refused_and_not_loaded(
         database.session().use("unnamed", epsilon=1)
     assert 'mechanisms = ["unnamed"] in [privacy]' in caught.value.hint
     assert "theirs_unnamed" not in sys.modules
-    assert kinds(database) == ["opened"]
+    assert kinds(database) == ["opened", "edition"]
 
 
 def test_a_policy_that_names_what_nobody_registers_is_refused_where_it_says_so(
@@ -210,7 +210,7 @@ def test_a_release_that_fails_stays_paid_and_tells_nothing(
     assert str(error) == "noisy_rows of theirs 1.0 failed\n  what was reserved stays spent"
     assert error.__context__ is None
     assert error.__cause__ is None
-    assert kinds(database) == ["opened", "reserved"]
+    assert kinds(database) == ["opened", "edition", "reserved"]
     assert database.budget()["data"]["spent"] == "1"
 
 
@@ -236,7 +236,7 @@ def test_what_is_wrong_before_the_debit_is_told_and_costs_nothing(
         session.use("noisy_rows", epsilon=1, priced="1/2")
     with pytest.raises(BudgetError):
         session.use("noisy_rows", epsilon=101)
-    assert kinds(database) == ["opened"]
+    assert kinds(database) == ["opened", "edition"]
     assert "release" not in noisy_rows
 
 

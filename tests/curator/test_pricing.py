@@ -68,7 +68,7 @@ def test_too_little_noise_is_refused_unpaid(
     with pytest.raises(MachineryError, match="priced below"):
         database.session().ask(sql, "1/10")
     assert database.budget()["data"]["spent"] == "0"
-    assert [entry.kind for entry in database.ledger()] == ["opened"]
+    assert [entry.kind for entry in database.ledger()] == ["opened", "edition"]
 
 
 def test_gaussian_noise_by_the_wrong_norm_is_refused(

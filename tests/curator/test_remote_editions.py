@@ -70,7 +70,7 @@ class Server:
                 "SELECT relname FROM pg_class WHERE relkind = 'r' "
                 "AND relnamespace = 'adomnia_editions'::regnamespace"
             ).fetchall()
-        return sorted({int(name.split("_")[1]) for (name,) in found})
+        return sorted({int(name.split("_")[0]) for (name,) in found})
 
     def close(self):
         self.server.execute(f"DROP DATABASE {self.name} WITH (FORCE); DROP ROLE {self.name}")
@@ -89,7 +89,7 @@ class Cluster:
 
     def kept(self):
         names = os.listdir(self.folder / "adomnia.editions")
-        return sorted(int(name.split("_")[1]) for name in names if name != "lock")
+        return sorted(int(name.split("_")[0]) for name in names if name != "lock")
 
     def close(self):
         pass

@@ -39,7 +39,7 @@ def test_reserve_read_noise_record_and_only_then_show(
         )
     database.session().ask(COUNT, 1)
     assert seen == ["check", "ready", "reserve", "read", "answered"]
-    assert kinds(database) == ["opened", "reserved", "answered"]
+    assert kinds(database) == ["opened", "edition", "reserved", "answered"]
 
 
 def test_nothing_is_paid_where_the_engine_cannot_be_opened(
@@ -53,7 +53,7 @@ def test_nothing_is_paid_where_the_engine_cannot_be_opened(
     monkeypatch.setattr(database._backend.engine, "ready", dead)
     with pytest.raises(MachineryError):
         database.session().ask(COUNT, 1)
-    assert kinds(database) == ["opened"]
+    assert kinds(database) == ["opened", "edition"]
 
 
 def test_what_fails_after_the_debit_stays_paid_and_says_no_more_than_its_kind(
@@ -69,7 +69,7 @@ def test_what_fails_after_the_debit_stays_paid_and_says_no_more_than_its_kind(
         with pytest.raises(MachineryError) as caught:
             database.session().ask(COUNT, 1, key="once")
     assert "somebody" not in str(caught.value)
-    assert kinds(database) == ["opened", "reserved"]
+    assert kinds(database) == ["opened", "edition", "reserved"]
     assert database.budget()["data"]["spent"] == "1"
     again = database.session().ask(COUNT, 1, key="once")
     assert again.spent == {"epsilon": 1}  # nobody knows whether the first answer was seen
@@ -81,8 +81,9 @@ def test_a_use_has_a_record_that_needs_no_statement(town: Town) -> None:
     (entry,) = [entry for entry in database.ledger() if entry.kind == "reserved"]
     use = entry.body["use"]
     assert use["keys"] == [
-        {"column": "sex", "of": {"kind": "text", "values": ["F", "M"], "nullable": True}}
-    ]
+        {"column": "sex",
+         "of": {"kind": "text", "values": ["F", "M"], "nullable": True, "ragged": True}}
+    ]  # fmt: skip
     counts, quantile = use["parts"]
     assert quantile["mechanism"]["name"] == "exponential"
     assert counts["contribution"] == {"tally": [None]}
@@ -116,13 +117,13 @@ def test_the_first_answer_of_a_process_reads_no_earlier_answer(
 
 def test_premises_are_checked_before_the_debit(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
     database = town.open('epsilon = 1000\nneighbors = "bounded"')
-    facts = database._backend.facts()
+    facts = database._backend.facts(database._backend.version())
     assert facts.rows_stay
     other = spending.Facts(facts.version, facts.confirmed, rows_stay=False)
-    monkeypatch.setattr(database._backend, "facts", lambda: other)
+    monkeypatch.setattr(database._backend, "facts", lambda version: other)
     with pytest.raises(NotAllowedError, match="how many rows a text file has"):
         database.session().ask("SELECT COUNT(*) FROM people", 1)
-    assert kinds(database) == ["opened"]
+    assert kinds(database) == ["opened", "edition"]
 
 
 def test_rows_of_a_text_file_are_counted_with_noise(town: Town) -> None:
@@ -150,4 +151,4 @@ def test_the_budgets_are_those_of_the_policy_whatever_the_payer_says(
     monkeypatch.setattr(Session, "_budgets", property(lambda self: endless))
     with pytest.raises(BudgetError):
         database.session().ask(COUNT, 2)
-    assert kinds(database) == ["opened"]
+    assert kinds(database) == ["opened", "edition"]

@@ -124,7 +124,7 @@ def test_a_changed_row_is_priced_as_one_that_goes_and_one_that_comes(
             planned = database.plan_release(marginals=["sex,pregnant"], epsilon="0.1")
             deviations.append(planned.deviations[(0, 1)])
             totals.append({len(database.release(planned).microdata) for _ in range(6)})
-            record = database.ledger()[1].body["use"]["parts"][0]
+            record = database.ledger()[2].body["use"]["parts"][0]
         assert record["moves"] == "2"
         assert ("rows-stay" in json.dumps(record)) is False
     assert deviations[1] >= deviations[0]

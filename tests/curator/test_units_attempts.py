@@ -61,8 +61,7 @@ def test_a_unit_of_two_types_is_refused_before_anything_is_paid(town: Town) -> N
     ids = pa.chunked_array([pa.array([7, 8], pa.int64())])
     for name, table in (("a", whole), ("b", whole.set_column(0, "person_id", ids))):
         pq.write_table(table, town.folder / "people" / f"{name}.parquet")
-    town.open(UNIT).close()
-    file = town.folder / "adomnia.toml"
+    file = town.write(UNIT)
     file.write_text(file.read_text("utf-8").replace("people.parquet", "people"), "utf-8")
     with pytest.raises(PolicyError, match="another type") as caught:
         adomnia.open(file)

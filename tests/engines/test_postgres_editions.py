@@ -174,7 +174,7 @@ def test_an_edition_that_is_read_is_erased_by_the_next_load(place, schema, monke
         assert count(question) == 3
     with kept.writing() as writer:
         writer.erase(NAME.ledger, range(9), keep=1)
-    assert [name for name in tables(place, schema) if len(name) == 23] == [f"{NAME.ledger}_000003"]
+    assert [name for name in tables(place, schema) if len(name) == 23] == [f"000003_{NAME.ledger}"]
 
 
 def test_long_names_and_many_words_are_told_apart(place, schema):

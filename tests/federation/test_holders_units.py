@@ -76,7 +76,8 @@ def exact(village: Village, sql: str, holders: int = 3):
         plan = plan_for(session, sql, Fraction(1), holders)
         plans.append(plan)
         wanted = [step.reads for step in plan.steps]
-        parts = [unseal(part).astype(object) for part in session._backend.read(wanted)]
+        backend = session._backend
+        parts = [unseal(part).astype(object) for part in backend.read(wanted, backend.version())]
         sums = parts if sums is None else [a + b for a, b in zip(sums, parts, strict=True)]
     return plans[0], sums
 

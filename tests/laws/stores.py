@@ -116,7 +116,7 @@ def in_spark():
         yield Place(
             fill,
             lambda domains: Spark(address, "people", domains),
-            lambda: EditionFiles(address, "people", folder),
+            lambda: EditionFiles(address, "people", Path(room) / "own", str(folder)),
             lambda: sorted(one.name for one in folder.iterdir() if one.name != "lock"),
         )
 

@@ -18,7 +18,19 @@ from adomnia.errors import QuestionError
 from adomnia.queries.emptiness import Emptiness
 from adomnia.queries.expression import Call
 from adomnia.queries.operations import LIMIT, evaluate
-from adomnia.queries.ranges import Day, Number, Text, Truth, cells, count_cells, truncate, union
+from adomnia.queries.ranges import (
+    UNLISTED,
+    Day,
+    Number,
+    Text,
+    Truth,
+    cells,
+    count_cells,
+    from_domain,
+    outside,
+    truncate,
+    union,
+)
 from adomnia.queries.sql.bind import bind
 from adomnia.schema.domain import Categories, Dates, Grid, Open
 from adomnia.schema.table import Attribute, Table
@@ -382,3 +394,11 @@ def test_days_at_both_ends_of_time_do_not_overflow():
     assert count_cells(Day(date(1, 1, 1), date(1, 2, 1), "week")) == 5
     for unit, count in (("day", 31), ("week", 5), ("month", 1), ("quarter", 1), ("year", 1)):
         assert count_cells(Day(date(9999, 12, 1), date.max, unit)) == count
+
+
+def test_what_stands_for_unlisted_texts_is_in_no_list():
+    assert outside(from_domain(Categories(("a", "b")))) == (UNLISTED,)
+    assert outside(from_domain(Categories(("a", "b"), other="c"))) == ()
+    for values, other in ((("a", UNLISTED), None), (("a",), UNLISTED)):
+        with pytest.raises(ValueError, match="no character"):
+            Categories(values, other=other)

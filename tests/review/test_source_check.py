@@ -19,7 +19,7 @@ from adomnia.policy.policy import read_policy
 from adomnia.present.check_page import check_page, write_check
 from adomnia.review import check_source, remarks
 from adomnia.review.check import examination
-from adomnia.review.check.personal_text import PATTERNS, looks_like, values_look_like
+from adomnia.review.check.personal_text import PATTERNS, is_key, looks_like, values_look_like
 
 HEAD = """[data]
 source = "visits.csv"
@@ -174,7 +174,7 @@ def test_rows_that_repeat_are_counted(tmp_path):
     rows = made_up(100, 5)
     found = checked(tmp_path, rows + rows[:7] + rows[:1], more="[check]\nrepeated = 0.05")
     assert (found.inspection.repeated, found.inspection.most_alike) == (8, 3)
-    assert [(one.limit, one.found) for one in found.passed] == [("repeated", 8 / 108)]
+    assert [(one.limit, one.found) for one in found.exceeded] == [("repeated", 8 / 108)]
 
 
 def test_a_column_of_nothing_but_null_is_grave(tmp_path):
@@ -184,7 +184,7 @@ def test_a_column_of_nothing_but_null_is_grave(tmp_path):
 
 def test_an_empty_source_is_checked(tmp_path):
     found = checked(tmp_path, [], UNIT, "[check]\nleft_out = 0\nnobody = 0\nrepeated = 0")
-    assert found.passed == ()
+    assert found.exceeded == ()
     assert found.inspection.rows == 0
     assert "visits" in check_page(found)
 
@@ -208,13 +208,13 @@ def test_what_max_rows_cuts_is_what_python_cuts(tmp_path):
              if row[0] and number(row[2] or "?") is not None]  # fmt: skip
     assert whole == sum(round(value) for value in clean)
     assert 0 < part < whole
-    assert {one.limit for one in found.passed} == {"cut"}
+    assert {one.limit for one in found.exceeded} == {"cut"}
     assert found.to_json()["unit"]["largest"] == max(owners.values())
 
 
 def test_a_limit_of_what_is_left_out_is_one_of_what_is_cut(tmp_path):
     found = checked(tmp_path, made_up(400, 6), UNIT, "[check]\nleft_out = 0.01")
-    assert "cut" in {one.limit for one in found.passed}
+    assert "cut" in {one.limit for one in found.exceeded}
 
 
 def test_group_bounds_are_told_by_the_worst_column(tmp_path):
@@ -287,6 +287,16 @@ def test_a_public_list_of_people_is_grave(tmp_path):
     assert [(one.about, one.grave) for one in said] == [("sex", True)]
 
 
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [("id", True), ("patientID", True), ("person", True), ("customer_no", True),
+     ("region_id", False), ("age", False), ("day_id", False), ("", False),
+     ("household income", False)],
+)  # fmt: skip
+def test_keys_are_told_by_what_they_are_called(name, key):
+    assert is_key(name) is key
+
+
 # Whence domains are
 
 
@@ -344,8 +354,8 @@ def test_a_source_that_is_as_it_was_has_not_changed(tmp_path):
     assert found.edition == 1
     changes = found.changes
     assert (changes.added, changes.gone) == (0, 0)
-    assert {one.variation for one in changes.columns} == {0}
-    assert {one.new for one in changes.columns} == {0}
+    assert {one.name for one in changes.all_columns} == set(COLUMNS)
+    assert {(one.variation, one.new) for one in changes.all_columns} == {(0, 0)}
 
 
 def test_rows_that_are_new_or_gone_are_counted(tmp_path):
@@ -358,13 +368,13 @@ def test_rows_that_are_new_or_gone_are_counted(tmp_path):
         assert database.edition.number == 1
     changes = found.changes
     assert (changes.before, changes.added, changes.gone) == (len(rows), 90, 40)
-    drift = {one.name: one for one in changes.columns}
+    drift = {one.name: one for one in changes.all_columns}
     assert drift["sex"].variation == pytest.approx(
         variation([r[1] for r in rows], [r[1] for r in later])
     )
     assert (drift["sex"].new, list(drift["sex"].frequent)) == (1, [("D", 90)])
     assert drift["note"].frequent == [("z", 90)]
-    passed = {(one.limit, one.about) for one in found.passed}
+    passed = {(one.limit, one.about) for one in found.exceeded}
     assert ("gone", "rows") in passed
     assert ("drift", "sex") in passed
     assert ("drift", "note") not in passed

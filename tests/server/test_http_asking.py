@@ -65,6 +65,21 @@ def test_a_plan_spends_nothing(alice: httpx.Client, lodge: Lodge) -> None:
     assert lodge.database.budget() == before
 
 
+def test_an_interval_and_an_estimate_are_told(alice: httpx.Client, lodge: Lodge) -> None:
+    asked = {"sql": "SELECT MEDIAN(age) AS m FROM people", "epsilon": 1, "error": "interval"}
+    answer = alice.post("/v1/ask", json=asked).json()
+    ((low, high),) = answer["intervals"]["m"]
+    assert low <= answer["rows"][0][0] <= high
+    counted = alice.post("/v1/ask", json={"sql": COUNT, "epsilon": 1}).json()
+    mean = {"sql": COUNT.replace("COUNT(*)", "AVG(age)"), "epsilon": 1}
+    plan = alice.post("/v1/plan", json=mean).json()
+    assert plan["margins"] == {"n": None}
+    assert plan["estimated_margins"]["n"]["margin"] > 0
+    assert plan["estimated_from"]["receipt"] == counted["receipt"]
+    wrong = alice.post("/v1/ask", json={**asked, "error": "small"})
+    assert error(wrong, 422)["code"] == "shape"
+
+
 def test_a_key_makes_a_request_repeatable(alice: httpx.Client, lodge: Lodge) -> None:
     asked = {"sql": "SELECT COUNT(*) AS n FROM people WHERE age > 40", "epsilon": "1/7"}
     headers = {"Idempotency-Key": "key 1"}

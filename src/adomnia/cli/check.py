@@ -36,7 +36,7 @@ def check(out: str | None, policy: str, form: str) -> None:
 
     All numbers are exact: they are for the curator alone, and no analyst can ask for them. Nothing
     is loaded or spent, and the policy need not be confirmed. Where a limit of [check] in the policy
-    is passed, the exit code is 6.
+    is exceeded, the exit code is 6.
 
     \b
     Examples:
@@ -50,6 +50,7 @@ def check(out: str | None, policy: str, form: str) -> None:
     if not read.source:
         raise PolicyError("this policy has a graph and no table", "a check is of a table")
     found = check_source(read)
+    terminal.clear_line()
     said = remarks(found)
     if out is not None:
         write_check(found, out)

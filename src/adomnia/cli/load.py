@@ -10,8 +10,8 @@ import click
 from adomnia.cli import options
 from adomnia.curator.answers.omissions import Omission
 from adomnia.curator.database import confirmed_policy, open_database
+from adomnia.curator.loading import load_edition
 from adomnia.curator.sources import telling
-from adomnia.curator.table_backend import load_edition
 from adomnia.policy.policy import Policy
 from adomnia.present import terminal
 from adomnia.privacy.loss import exact
@@ -20,7 +20,7 @@ __all__ = ["load"]
 
 
 @click.command(short_help="Read the source once, into an edition.")
-@click.option("--check", is_flag=True, help="Only if the source passes no limit of [check].")
+@click.option("--check", is_flag=True, help="Only if the source exceeds no limit of [check].")
 @click.option("--quality", metavar="E", help="Spend so much on counting what is left out.")
 @options.policy
 @options.form
@@ -31,7 +31,7 @@ def load(check: bool, quality: str | None, policy: str, form: str) -> None:
     may enter, of PostgreSQL in a schema there that only its role may read, of Spark in Parquet
     files. A source that has changed is not read before this is run again. Where it cannot be read,
     the last edition stays in force; and so it does with --check, where a limit of [check] in the
-    policy is passed (exit code 6).
+    policy is exceeded (exit code 6).
 
     With --quality (or [quality] in the policy) a little of the budget is spent, once for each
     edition, on private counts of what cleaning and unit bounds leave out. From then on every

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -371,7 +372,11 @@ class PrivateDatabase(Closing):
         ...     database.load().number
         2
         """
-        made = self._backend.load(checked=checked)
+        from adomnia.curator.loading import load_edition  # noqa: PLC0415 (for curators alone)
+
+        in_place = self._backend.editions is None
+        made = load_edition(replace(self.policy, in_place=in_place), checked=checked)
+        self._backend.take_last()
         epsilon = self.policy.quality if quality is None else quality
         if epsilon is not None:
             self.measure_quality(epsilon)

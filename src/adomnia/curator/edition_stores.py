@@ -16,7 +16,8 @@ def _in_folder(policy: Policy) -> EditionStore:
     from adomnia.engines.duckdb.edition_store import EditionFolder  # noqa: PLC0415 (slow to import)
 
     folder = Path(policy.beside(policy.editions)) if policy.editions else _beside_ledger(policy)
-    return EditionFolder(folder, policy.beside(policy.source), _relation(policy), policy.memory)
+    source, shared = policy.beside(policy.source), policy.editions is not None
+    return EditionFolder(folder, source, _relation(policy), policy.memory, shared)
 
 
 def _in_postgres(policy: Policy) -> EditionStore:

@@ -34,6 +34,7 @@ from adomnia.ledger.account import Account
 from adomnia.ledger.entry import Record
 from adomnia.ledger.journal import Journal
 from adomnia.policy.policy import Policy
+from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps
 from adomnia.schema.table import Table
 
 __all__ = [
@@ -238,8 +239,22 @@ def _name(account: Account, number: int) -> EditionName:
 
 def _coding(policy: Policy) -> str:
     """A digest of all that an edition rests on beside the rows; no password is in it."""
-    attributes = [(name, repr(part.domain), part.sensitive)
+    attributes = [(name, _written(part.domain), part.sensitive)
                   for name, part in policy.attributes.items()]  # fmt: skip
     place = policy.source if "://" not in policy.source else dataset_of(policy)["source"]
     facts = [FORMAT, place, policy.relation or policy.table, policy.unit, attributes]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
+
+
+def _written(domain: Domain) -> list[Any]:
+    """A domain as plain values, which no change of this code's names can change."""
+    if isinstance(domain, Grid):
+        return ["number", str(domain.low), str(domain.high), str(domain.step)]
+    if isinstance(domain, Dates):
+        return ["date", domain.low.isoformat(), domain.high.isoformat()]
+    if isinstance(domain, Timestamps):
+        ends = domain.low.isoformat(), domain.high.isoformat()
+        return ["timestamp", *ends, domain.step, domain.zone]
+    if isinstance(domain, Categories):
+        return ["values", list(domain.values), domain.other]
+    return ["text"]

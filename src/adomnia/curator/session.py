@@ -14,7 +14,7 @@ from adomnia.curator.answers.answer_shape import Described, describe, without_da
 from adomnia.curator.answers.known_rows import KnownRows, known_rows
 from adomnia.curator.answers.omissions import Omission, is_known, left_out_of
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
-from adomnia.curator.answers.whole import whole_intervals
+from adomnia.curator.answers.whole import whole_intervals, whole_notes
 from adomnia.curator.editions import edition_of, use_edition
 from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
 from adomnia.curator.quality.quality import paid_quality
@@ -434,14 +434,13 @@ class Session:
         (confidence, edition), attributes = asked, self._backend.table.attributes
         table: AnswerTable = tabulate(plan, found, confidence, attributes)
         cost = Free() if granted.repeated or REUSED in notes else plan.event
-        left_out = self._left_out(plan.question, edition, confidence)
-        answer = _told(table, confidence, cost, granted, (*(p.says for p in left_out), *notes))
-        answer = replace(answer, edition=edition, left_out=left_out)
-        if not is_known(left_out):
-            return answer
-        sure = tabulate(plan, found, (1 + confidence) / 2, attributes).margins
-        whole = whole_intervals(plan.question, table.rows, sure, left_out)
-        return replace(answer, whole=whole)
+        left_out, whole = self._left_out(plan.question, edition, confidence), {}
+        if is_known(left_out):
+            sure = tabulate(plan, found, (1 + confidence) / 2, attributes).margins
+            whole = whole_intervals(plan.question, table.rows, sure, left_out)
+        said = (*(part.says for part in left_out), *whole_notes(whole), *notes)
+        answer = _told(table, confidence, cost, granted, said)
+        return replace(answer, edition=edition, left_out=left_out, whole=whole)
 
     def _left_out(
         self, question: Question, edition: int | None, confidence: float

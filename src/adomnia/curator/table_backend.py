@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from adomnia.curator.access import CURATOR
 from adomnia.curator.answers.memory import Memory, recorded
-from adomnia.curator.editions import Edition, Editions, Tell, in_force
+from adomnia.curator.editions import Editions, in_force
 from adomnia.curator.exact_releases.prior_registry import PriorRegistry
 from adomnia.curator.ledger_view import open_journal
 from adomnia.curator.planning.pricing import check_prices
 from adomnia.curator.sources import open_engine, read_public, telling
 from adomnia.engines.engine import Engine, Request
-from adomnia.errors import MachineryError, PolicyError
+from adomnia.errors import PolicyError
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.reserve import Budgets
 from adomnia.mechanisms.counts.row_limit import limit_histogram, limit_rows
@@ -44,10 +44,12 @@ from adomnia.schema.table import Table
 
 __all__ = [
     "TableBackend",
-    "load_edition",
-    "opened_source",
+    "check_columns",
+    "in_place",
+    "located",
     "prepare_sealed",
     "read_sealed",
+    "table_of",
 ]
 
 T = TypeVar("T")
@@ -65,15 +67,15 @@ class TableBackend:
 
     def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
         _check_mechanisms(policy)
-        self.table, self.source = _table(policy), source
+        self.table, self.source = table_of(policy), source
         self._asked: dict[str, Engine] = {}
         self.editions = _editions(policy, source)
         if self.editions is None:
-            self.current, self.engine = None, _in_place(policy, self.table, source)
+            self.current, self.engine = None, in_place(policy, self.table, source)
             self.journal = open_journal(policy)
         else:
-            with _located(policy, ("data", "source")):
-                check = partial(_check_columns, policy)
+            with located(policy, ("data", "source")):
+                check = partial(check_columns, policy)
                 self.journal, opened = in_force(self.editions, self.table, check, telling())
             self.current, self.engine = opened.edition, opened.engine
         self._opened: list[Engine] = [self.engine]
@@ -120,7 +122,7 @@ class TableBackend:
         or where the curator has loaded a new edition. Where data that is read in place has a
         declared version, it is what the curator says it is.
         """
-        self._take_last()
+        self.take_last()
         engine = self.engine
         engine.ready()
         named = self._digest(self.policy.digest, engine)
@@ -139,7 +141,7 @@ class TableBackend:
         mixed = hashlib.sha256(f"{salt}:{seen}".encode()).hexdigest()[:32]
         return mixed if self.editions is None else f"{seen}, {mixed}"
 
-    def _take_last(self) -> None:
+    def take_last(self) -> None:
         """Ask the last edition from now on; a question that is under way ends with the old one."""
         if self.editions is None or self.current is None:
             return
@@ -150,13 +152,6 @@ class TableBackend:
         self._opened.append(last.engine)
         while len(self._opened) > OPEN:
             self._opened.pop(0).close()
-
-    def load(self, tell: Tell | None = None, checked: str | None = None) -> Edition:
-        """Read the source again: a new edition, in force from now on."""
-        with _located(self.policy, ("data", "source")):
-            made = load_edition(self.policy, tell, checked)
-        self._take_last()
-        return made
 
     def kept(self, receipt: str, read: Callable[[Journal, str], T]) -> T:
         """What a function reads of an answered use, which never changes; read once."""
@@ -212,12 +207,12 @@ def _editions(policy: Policy, source: Any) -> Editions | None:
     """The policy's editions; None where data is read in place, as what is handed in always is."""
     if policy.in_place or source is not None:
         return None
-    with _located(policy, ("data", "source")):
+    with located(policy, ("data", "source")):
         return Editions(policy)
 
 
 @contextmanager
-def _located(policy: Policy, path: tuple[str, ...]) -> Iterator[None]:
+def located(policy: Policy, path: tuple[str, ...]) -> Iterator[None]:
     """An error about what the policy names, with the line that names it."""
     try:
         yield
@@ -233,17 +228,17 @@ def _check_mechanisms(policy: Policy) -> None:
     if policy.mechanisms:
         from adomnia.mechanisms.registry import check_registered  # noqa: PLC0415 (slow to import)
 
-        with _located(policy, ("privacy", "mechanisms")):
+        with located(policy, ("privacy", "mechanisms")):
             check_registered(policy.mechanisms)
 
 
-def _in_place(policy: Policy, table: Table, source: Any) -> Engine:
+def in_place(policy: Policy, table: Table, source: Any) -> Engine:
     """The engine of data that is read as it is at each question."""
-    with _located(policy, ("data", "source")):
+    with located(policy, ("data", "source")):
         engine = open_engine(policy, source)
     try:
-        _check_columns(policy, engine.columns())
-        with _located(policy, ("privacy", "unit")):
+        check_columns(policy, engine.columns())
+        with located(policy, ("privacy", "unit")):
             engine.check(table)
     except BaseException:
         engine.close()
@@ -251,7 +246,7 @@ def _in_place(policy: Policy, table: Table, source: Any) -> Engine:
     return engine
 
 
-def _check_columns(policy: Policy, columns: Mapping[str, str]) -> None:
+def check_columns(policy: Policy, columns: Mapping[str, str]) -> None:
     """Refuse a policy that names what the source does not have."""
     named = {name: ("attributes", name) for name in policy.attributes}
     if policy.unit is not None:
@@ -266,10 +261,10 @@ def _check_columns(policy: Policy, columns: Mapping[str, str]) -> None:
             )
 
 
-def _table(policy: Policy) -> Table:
+def table_of(policy: Policy) -> Table:
     """The private table, as the policy declares it."""
     bounds = policy.neighbors
-    with _located(policy, ("public",)):
+    with located(policy, ("public",)):
         public = read_public(policy)
     return Table(
         policy.table,
@@ -281,35 +276,6 @@ def _table(policy: Policy) -> Table:
         bounds.each,
         policy.description,
     )
-
-
-@contextmanager
-def opened_source(policy: Policy, source: Any = None) -> Iterator[tuple[Engine, Table]]:
-    """The source as it is now, and the table that it holds, for a curator who looks at it."""
-    table = _table(policy)
-    with closing(_in_place(policy, table, source)) as engine:
-        yield engine, table
-
-
-def load_edition(policy: Policy, tell: Tell | None = None, checked: str | None = None) -> Edition:
-    """Read the source of a policy: a new edition, in force from now on wherever it is asked.
-
-    Where the source was `checked`, as its version tells, another one is not put in force.
-    """
-    if policy.in_place:
-        raise PolicyError(
-            "data that is read in place has no editions: each question reads the source as it is",
-            "leave out in_place in [data] (docs/sources.md says what each promises)",
-            str(policy.file),
-            line_of(policy, ("data", "in_place")),
-        )
-    table = _table(policy)
-    with _located(policy, ("data", "source")), (editions := Editions(policy)).alone() as writer:
-        draft = editions.write(writer, table, partial(_check_columns, policy), tell)
-        if checked is not None and writer.source_version() not in (checked, None):
-            raise MachineryError("the source changed after it was checked", "load it again")
-        with closing(open_journal(policy)) as journal:
-            return editions.publish(draft, journal)
 
 
 # Sealed reads: what mechanisms need of a table, in as few statements as they allow.

@@ -7,7 +7,7 @@ is in force. The laws every store keeps are in `tests/laws/test_edition_stores.p
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from typing import Protocol
@@ -40,21 +40,26 @@ class EditionName:
     """An edition among all that a place may hold: whose it is, and its number there.
 
     >>> str(EditionName("9f86d081884c7d65", 3))
-    '9f86d081884c7d65_000003'
+    '000003_9f86d081884c7d65'
     """
 
     ledger: str
     number: int
 
     def __str__(self) -> str:
-        return f"{self.ledger}_{self.number:06}"
+        return f"{self.number:06}_{self.ledger}"
 
     @classmethod
-    def number_of(cls, text: str, ledger: str) -> int | None:
-        """The number in the name of an edition of a ledger, with or without more after it."""
-        whose, _, rest = text.partition("_")
-        number = rest.partition("_")[0]
-        return int(number) if whose == ledger and number.isdecimal() else None
+    def read(cls, text: str) -> EditionName | None:
+        """The name that a text begins with; None where it is of something else.
+
+        >>> EditionName.read("000003_9f86d081884c7d65_facts")
+        EditionName(ledger='9f86d081884c7d65', number=3)
+        """
+        number, _, rest = text.partition("_")
+        ledger = rest.partition("_")[0]
+        known = len(number) >= 6 and number.isdecimal() and ledger
+        return cls(ledger, int(number)) if known else None
 
 
 @dataclass(frozen=True)
@@ -144,14 +149,20 @@ def damaged(kind: str) -> MachineryError:
     return MachineryError(f"the edition cannot be read ({kind})", "make a new one: adomnia load")
 
 
-def surplus(there: Mapping[str, int], known: Collection[int], keep: int) -> list[str]:
-    """Of editions that are there, by their names, those to be erased.
+def surplus(
+    there: Iterable[str], ledger: str, known: Collection[int], keep: int, shared: bool = True
+) -> list[str]:
+    """Of what is there, by its names, the editions of a ledger that are to be erased; where the
+    place is not shared, those of other ledgers, too.
 
-    >>> surplus({"a_1": 1, "a_3": 3, "a_4": 4}, {1, 2, 3}, keep=1)
-    ['a_1', 'a_4']
+    >>> surplus(["000001_a", "000003_a", "000004_a", "000001_b", "lock"], "a", {1, 2, 3}, keep=1)
+    ['000001_a', '000004_a']
     """
-    kept = sorted(number for number in there.values() if number in known)[-keep:]
-    return [name for name, number in there.items() if number not in kept]
+    names = {text: name for text in there if (name := EditionName.read(text)) is not None}
+    own = [name.number for name in names.values() if name.ledger == ledger and name.number in known]
+    kept = {EditionName(ledger, number) for number in sorted(own)[-keep:]}
+    return [text for text, name in names.items()
+            if name not in kept and (name.ledger == ledger or not shared)]  # fmt: skip
 
 
 def is_open(table: Table, name: str) -> bool:

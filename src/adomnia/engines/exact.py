@@ -15,18 +15,21 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.engines.code_changes import moved_columns
 from adomnia.engines.contingency import Axes, ExactTables
 from adomnia.engines.engine import Engine, Request
 from adomnia.engines.source_facts import (
     Bins,
     ChangedColumn,
+    CodeCounts,
     CutRows,
     Extremes,
     InspectedColumn,
     InspectedNumbers,
     InspectedUnits,
     Inspection,
-    InspectionOrder,
+    Patterns,
+    RowChanges,
     SourceChanges,
     UndeclaredColumn,
 )
@@ -47,7 +50,8 @@ __all__ = [
     "InspectedNumbers",
     "InspectedUnits",
     "Inspection",
-    "InspectionOrder",
+    "Patterns",
+    "RowChanges",
     "SourceChanges",
     "Survey",
     "SurveyedEngine",
@@ -78,6 +82,10 @@ class ExactEngine(Protocol):
         """All marginals of the keys of a request over their public values, unsealed."""
         ...
 
+    def _code_counts(self, table: Table) -> CodeCounts:
+        """How many rows have each code of each declared column, or each band of codes."""
+        ...
+
 
 @runtime_checkable
 class SurveyedEngine(Protocol):
@@ -87,7 +95,7 @@ class SurveyedEngine(Protocol):
         """Types, extremes and short lists of values, for a curator's first draft."""
         ...
 
-    def _inspect(self, table: Table, order: InspectionOrder) -> Inspection:
+    def _inspect(self, table: Table, patterns: Patterns) -> Inspection:
         """What cleaning by the policy does to the rows, for a curator's check."""
         ...
 
@@ -126,23 +134,25 @@ def survey(engine: Engine) -> Survey:
     return _surveyed(engine)._survey()
 
 
-def inspect(engine: Engine, table: Table, order: InspectionOrder) -> Inspection:
+def inspect(engine: Engine, table: Table, patterns: Patterns) -> Inspection:
     """What a curator is told of a source before it is loaded, exactly."""
-    return _surveyed(engine)._inspect(table, order)
+    return _surveyed(engine)._inspect(table, patterns)
 
 
 @runtime_checkable
 class ComparedEngine(Protocol):
-    """What an engine implements that can be held against an edition."""
+    """What an engine implements whose rows can be held against those of an edition."""
 
-    def _changes(self, table: Table, edition: Any) -> SourceChanges:
+    def _row_changes(self, table: Table, edition: Any) -> RowChanges:
         """What the rows have that those of an edition have not, and the other way round."""
         ...
 
 
-def changes(engine: Engine, table: Table, edition: Engine) -> SourceChanges | None:
-    """What a source has that an edition has not; None where they cannot be held together."""
-    return engine._changes(table, edition) if isinstance(engine, ComparedEngine) else None
+def changes(engine: Engine, table: Table, edition: Engine) -> SourceChanges:
+    """What a source has that an edition has not; row by row where both lie in one engine."""
+    before, now = (_exact(one)._code_counts(table) for one in (edition, engine))
+    rows = engine._row_changes(table, edition) if isinstance(engine, ComparedEngine) else None
+    return SourceChanges(before.rows, now.rows, rows, moved_columns(table, before, now))
 
 
 def unit_rows(engine: Engine, column: str) -> Mapping[int, int]:

@@ -13,13 +13,15 @@ from adomnia.schema.domain import Value
 __all__ = [
     "Bins",
     "ChangedColumn",
+    "CodeCounts",
     "CutRows",
     "Extremes",
     "InspectedColumn",
     "InspectedNumbers",
     "InspectedUnits",
     "Inspection",
-    "InspectionOrder",
+    "Patterns",
+    "RowChanges",
     "SourceChanges",
     "UndeclaredColumn",
 ]
@@ -31,13 +33,8 @@ Frequent = Sequence[tuple[str | None, int]]
 """Values and how many rows have each, the most frequent first; None cannot be read."""
 
 
-@dataclass(frozen=True)
-class InspectionOrder:
-    """What to look for: texts that match these patterns, by name, in undeclared columns, and how
-    many rows the values of some columns have."""
-
-    patterns: Mapping[str, str] = field(default_factory=dict)
-    keys: Sequence[str] = ()
+Patterns = Mapping[str, str]
+"""Regular expressions that texts of undeclared columns may match, by what they are called."""
 
 
 @dataclass(frozen=True)
@@ -93,16 +90,16 @@ class InspectedColumn:
 
 @dataclass(frozen=True)
 class UndeclaredColumn:
-    """A column without a domain: how many different values it has, how many match each pattern,
-    how many are long, and the most rows of one value where that was asked for."""
+    """A column without a domain: how many different values it has, the most rows of one of them,
+    how many match each pattern, and how many are long."""
 
     name: str
     rows: int
     present: int
     distinct: int
+    most_rows: int
     matched: Mapping[str, int] = field(default_factory=dict)
     long: int = 0
-    most_rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -151,10 +148,44 @@ class ChangedColumn:
 
 
 @dataclass(frozen=True)
-class SourceChanges:
-    """What a source has that an edition has not, and the other way round; as it is cleaned."""
+class CodeCounts:
+    """How many rows there are, and of each declared column how many have each code, or each band
+    of codes."""
 
-    before: int
+    rows: int
+    columns: Mapping[str, Mapping[int | None, int]]
+
+
+@dataclass(frozen=True)
+class RowChanges:
+    """How many rows of a source are not in an edition, and the reverse; and its words."""
+
     added: int
     gone: int
+    words: Sequence[ChangedColumn]
+
+
+@dataclass(frozen=True)
+class SourceChanges:
+    """How many rows an edition has, which are new and which are gone as they are cleaned (`rows`
+    is None where that cannot be told), and how far its declared columns have moved."""
+
+    before: int
+    now: int
+    rows: RowChanges | None
     columns: Sequence[ChangedColumn]
+
+    @property
+    def all_columns(self) -> Sequence[ChangedColumn]:
+        """Declared columns, and the undeclared ones whose words were compared."""
+        return [*self.columns, *(() if self.rows is None else self.rows.words)]
+
+    @property
+    def added(self) -> int:
+        """How many rows are new; at least so many, where they cannot be told apart."""
+        return max(0, self.now - self.before) if self.rows is None else self.rows.added
+
+    @property
+    def gone(self) -> int:
+        """How many rows are gone; at least so many, where they cannot be told apart."""
+        return max(0, self.before - self.now) if self.rows is None else self.rows.gone

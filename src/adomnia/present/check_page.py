@@ -74,7 +74,7 @@ def check_page(check: SourceCheck) -> str:
         "edition": check.edition,
         "grave": [one for one in said if one.grave],
         "others": [one for one in said if not one.grave],
-        "passed": check.passed,
+        "exceeded": check.exceeded,
         "limits": check.policy.check.any,
         "columns": [_view(check, column) for column in look.columns],
         "undeclared": [(one, looks_like(one)) for one in look.undeclared],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, repeat
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["answer", "console", "json_text", "progress", "table"]
+__all__ = ["answer", "clear_line", "console", "json_text", "progress", "table"]
 
 MOST_ROWS = 2000
 """A longer answer is cut in text; JSON has it all."""
@@ -50,6 +51,12 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Iterabl
             cells[i].highlight_regex(r" ± .*", "cyan")
         made.add_row(*cells)
     return made
+
+
+def clear_line() -> None:
+    """Take away a line of progress, where a person looks at one."""
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", nl=False, err=True)
 
 
 def json_text(value: Any) -> None:

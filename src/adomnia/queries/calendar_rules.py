@@ -7,7 +7,7 @@ seconds to weeks, are steps; months, quarters and years are not, and are named.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from math import gcd
 from typing import Any
 
@@ -110,10 +110,31 @@ def _moment_trunc(a: Moment, unit: str) -> Moment:
 
 
 def _moment_shift(a: Moment, months: int, days: int, seconds: int) -> Moment:
-    low, high = (_later(end, months, days, seconds) for end in (a.low, a.high))
-    unit = a.unit if _keeps(a.unit, months, days or seconds) else ""
     step = gcd(a.step, DAY_SECONDS) if months else a.step  # the time of the day stays
+    ends = _months_later(a, months, step) if months else (a.low, a.high)
+    low, high = (_later(end, 0, days, seconds) for end in ends)
+    unit = a.unit if _keeps(a.unit, months, days or seconds) else ""
     return Moment(low, high, step, unit, a.nullable)
+
+
+def _months_later(a: Moment, months: int, step: int) -> tuple[datetime, datetime]:
+    """The ends, months later. Several days may come to the last one of a month, and any of them may
+    be the latest or the earliest by the time of day: all of such a day's lattice counts."""
+    low, high = (_later(end, months, 0) for end in (a.low, a.high))
+    phase = timedelta(seconds=seconds_of(a.low) % step)
+    if _ends_month(low):
+        low = midnight(low.date()) + phase
+    if _ends_month(high):
+        high = midnight(high.date()) + phase + timedelta(seconds=DAY_SECONDS - step)
+    return low, high
+
+
+def _ends_month(moment: datetime) -> bool:
+    return moment.day >= 28 and (moment.date() == date.max or _next_day(moment).day == 1)
+
+
+def _next_day(moment: datetime) -> date:
+    return moment.date() + timedelta(days=1)
 
 
 def _seconds(a: Moment, b: Moment) -> Number:

@@ -88,7 +88,8 @@ def _declared(expr: Expr, attributes: Mapping[str, Attribute]) -> Expr:
         pairs, spread = expr.params
         partial = inner.range.nullable or not {*cells(inner.range)} <= {key for key, _ in pairs}
         return Column("", replace(spread, nullable=partial or any(v is None for _, v in pairs)))
-    if expr.op == "inside":  # what lies outside is in no group that is shown, as far as can be
+    if expr.op in ("inside", "nearest"):  # what lies outside is in no group that is shown
         inner = _declared(expr.args[0], attributes)
-        return Column("", replace(expr.range, nullable=inner.range.nullable))
+        nullable = expr.range.nullable and inner.range.nullable  # it may have been tested before
+        return Column("", replace(expr.range, nullable=nullable))
     return call(expr.op, *(_declared(arg, attributes) for arg in expr.args), params=expr.params)

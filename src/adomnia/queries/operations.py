@@ -118,10 +118,16 @@ def nearest(expr: Expr) -> Expr:
     if not isinstance(expr, Call) or isinstance(expr.range, Truth):
         return expr
     if expr.op == "inside":
-        ordered = isinstance(expr.range, Number | Day | Moment)
-        return call("nearest", *expr.args, params=expr.params) if ordered else expr
+        return _nearest(expr) if isinstance(expr.range, Number | Day | Moment) else expr
     args = [_tested(arg) if isinstance(arg.range, Truth) else nearest(arg) for arg in expr.args]
     return replace(expr, args=tuple(args))
+
+
+def _nearest(expr: Call) -> Expr:
+    """What was tested for NULL before is none here either."""
+    found = call("nearest", *expr.args, params=expr.params)
+    nullable = found.range.nullable and expr.range.nullable
+    return replace(found, range=replace(found.range, nullable=nullable))
 
 
 def _tested(test: Expr) -> Expr:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adomnia.review.audit_report import COLOURS, AuditReport, judge
     from adomnia.review.check.examination import check_source
     from adomnia.review.check.remarks import Remark, remarks
-    from adomnia.review.check.source_check import PassedLimit, SourceCheck
+    from adomnia.review.check.source_check import ExceededLimit, SourceCheck
     from adomnia.review.disclosures import Roles, count_disclosures, disclosures_of
     from adomnia.review.draft import Draft, DraftColumn, Wish, confirmed, draft_policy
     from adomnia.review.gate import ReleaseCheck, check_release, gate_of
@@ -39,7 +39,7 @@ _MEMBERS = {
     "audit_report": "COLOURS AuditReport judge",
     "check.examination": "check_source",
     "check.remarks": "Remark remarks",
-    "check.source_check": "PassedLimit SourceCheck",
+    "check.source_check": "ExceededLimit SourceCheck",
     "disclosures": "Roles count_disclosures disclosures_of",
     "draft": "Draft DraftColumn Wish confirmed draft_policy",
     "gate": "ReleaseCheck check_release gate_of",
@@ -58,7 +58,7 @@ __all__ = [
     "ComparedTable",
     "Draft",
     "DraftColumn",
-    "PassedLimit",
+    "ExceededLimit",
     "RecordsComparison",
     "ReleaseCheck",
     "Remark",

@@ -94,13 +94,13 @@ class Database(curator.PrivateDatabase):
         """The source as it is now, held against the policy and the edition in force, exactly.
 
         Nothing is loaded or spent. Returns what cleaning and the bounds of units leave out, what
-        has changed, which bounds would leave out less, and which limits of [check] are passed;
+        has changed, which bounds would leave out less, and which limits of [check] are exceeded;
         `enforce()` of it raises where any is. Raises a PolicyError where the source cannot be read.
 
         >>> from adomnia.testing import town
         >>> with town(rows=50, more="[check]\\nleft_out = 0.01").open() as database:
         ...     checked = database.check()
-        >>> [(one.name, one.left_out) for one in checked.inspection.columns][:2], checked.passed
+        >>> [(one.name, one.left_out) for one in checked.inspection.columns][:2], checked.exceeded
         ([('sex', 0), ('age', 0)], ())
         """
         from adomnia.review.check.examination import check_source  # noqa: PLC0415 (rare)
@@ -108,10 +108,10 @@ class Database(curator.PrivateDatabase):
         return check_source(self.policy, self._source)
 
     def load_checked(self) -> Edition:
-        """Load the source if it passes no limit of [check] in the policy; else the last edition
+        """Load the source if it exceeds no limit of [check] in the policy; else the last edition
         goes on.
 
-        Returns the new edition. Raises a CheckError where a limit is passed, a PolicyError where
+        Returns the new edition. Raises a CheckError where a limit is exceeded, a PolicyError where
         the policy sets none or the source cannot be loaded, and a MachineryError where it changed
         after it was checked.
 

@@ -17,6 +17,7 @@ from typing import Any
 from adomnia.curator.database import PrivateDatabase
 from adomnia.curator.editions import Editions
 from adomnia.curator.ledger_view import copy_ledger
+from adomnia.curator.sources import scheme_of
 from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Categories, Grid
 from adomnia.schema.table import Attribute
@@ -54,7 +55,7 @@ def _beside(policy: Policy, ledger: Path) -> Policy:
     editions = Editions(policy)
     if editions.known() is not None:
         return replace(copied, editions=editions.place)
-    return replace(copied, editions=None, in_place="://" in policy.source)
+    return replace(copied, editions=None, in_place=scheme_of(policy.source) is not None)
 
 
 @contextmanager

@@ -210,6 +210,23 @@ def test_margins_come_as_columns_on_request(wire):
     assert b"n_margin" not in wire.query(GROUPED)[0][1]
 
 
+def test_intervals_of_quantiles_come_as_columns_behind_the_margins(wire):
+    medians = "SELECT sex, median(age) AS m, count(*) AS n FROM people GROUP BY sex"
+    wire.query("SET adomnia.margins = on; SET adomnia.error = interval")
+    got = wire.query(medians)
+    assert not errors_in(got)
+    assert got[0][1].index(b"n_margin") < got[0][1].index(b"m_low") < got[0][1].index(b"m_high")
+    assert b"n_low" not in got[0][1]
+    for row in rows_in(got):
+        assert float(row[5]) <= float(row[1]) <= float(row[6])
+    wire.query("SET adomnia.error = rank")
+    assert b"m_low" not in wire.query(medians)[0][1]
+    wire.query(f"BEGIN; SET adomnia.error = interval; DECLARE c CURSOR FOR {medians}")
+    wire.query("SET adomnia.error = rank")
+    assert rows_in(wire.query("FETCH 1 FROM c"))[0][5:] == [None, None]  # nothing fails once paid
+    wire.query("ROLLBACK")
+
+
 def test_a_described_statement_does_not_change_its_columns(wire):
     wire.parse(GROUPED, "s")
     wire.send(b"D", b"Ss\0")

@@ -19,6 +19,7 @@ def test_settings_come_with_the_start():
     assert asked(found) == {"epsilon": "1/10", "confidence": 0.9}
     assert shows_margins(found)
     assert asked(found.set("adomnia.rho", "0.5")) == {"rho": "0.5", "confidence": 0.9}
+    assert asked(found.set("adomnia.error", "INTERVAL"))["error"] == "interval"
     assert found.set("adomnia.epsilon", "2").reset() == found
     assert found.get("CLIENT_ENCODING") == "UTF8"
 
@@ -27,7 +28,8 @@ def test_settings_come_with_the_start():
     ("name", "value", "code"),
     [("adomnia.epsilon", "-1", "22023"), ("adomnia.epsilon", "nan", "22023"),
      ("adomnia.delta", "1", "22023"), ("adomnia.confidence", "2", "22023"),
-     ("adomnia.margins", "perhaps", "22023"), ("adomnia.nothing", "1", "42704"),
+     ("adomnia.margins", "perhaps", "22023"), ("adomnia.error", "small", "22023"),
+     ("adomnia.nothing", "1", "42704"),
      ("nonsense", "1", "42704"), ("server_version", "16", "55P02"),
      ("client_encoding", "latin1", "22023"), ("standard_conforming_strings", "off", "22023"),
      ("client_min_messages", "loud", "22023"), ("datestyle", "German", "22023")],

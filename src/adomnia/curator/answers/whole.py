@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adomnia.curator.answers.omissions import Omission, read_columns
+from adomnia.formatting import value
 from adomnia.queries.measurement import number
 from adomnia.queries.question import Given, Question, Statistic
 
-__all__ = ["Interval", "Whole", "whole_intervals"]
+__all__ = ["Interval", "Whole", "whole_intervals", "whole_notes"]
 
 Interval = tuple[float, float]
 """A low and a high end."""
@@ -40,18 +41,28 @@ def whole_intervals(
         statistic = question.statistics[output.value.index]
         moved, floor = _moved(question, statistic, left_out), _floor(statistic)
         if moved is not None:
-            values = [row[place] for row in rows]
+            cells = [row[place] for row in rows]
             found[output.name] = [
-                _around(value, off, moved, floor)
-                for value, off in zip(values, margins[output.name], strict=True)
+                _around(given, off, moved, floor)
+                for given, off in zip(cells, margins[output.name], strict=True)
             ]
     return found
 
 
-def _around(value: Any, off: float | None, moved: _Moved, floor: float) -> Interval | None:
-    if off is None or not isinstance(value, int | float):
+def whole_notes(found: Whole) -> list[str]:
+    """The intervals in words, of an answer that is one row."""
+    pairs = [(name, ends[0]) for name, ends in found.items() if len(ends) == 1]
+    return [
+        f"with what is left out, {name} is between {value(ends[0])} and {value(ends[1])}"
+        for name, ends in pairs
+        if ends is not None
+    ]
+
+
+def _around(given: Any, off: float | None, moved: _Moved, floor: float) -> Interval | None:
+    if off is None or not isinstance(given, int | float):
         return None
-    low, high = value - off + moved[0], value + off + moved[1]
+    low, high = given - off + moved[0], given + off + moved[1]
     return max(floor, low), max(floor, high)
 
 

@@ -19,7 +19,7 @@ from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import NotAllowedError, QuestionError
 from adomnia.mechanisms.choices.scan_mechanisms import BoundScan
-from adomnia.policy.policy import Policy, refuse_free_lunch
+from adomnia.policy.policy import Policy
 from adomnia.privacy.events import composed, cost_of
 from adomnia.privacy.loss import Amount, exact
 from adomnia.privacy.reads import UnitPeaks
@@ -103,7 +103,11 @@ def propose_bounds(
     """Bounds for a column of the source, declared or not, for an epsilon, in steps of a size."""
     epsilon, step, confidence = exact(asked[0]), _step(policy, column, asked[1]), asked[2]
     sure = confidence_of(confidence)
-    refuse_free_lunch(policy, "bounds are not sought")
+    if policy.neighbors.most is not None:
+        raise NotAllowedError(
+            "bounds are not sought with free-lunch neighbors: any two tables are alike already",
+            "use unbounded or bounded neighbors",
+        )
     with closing(TableBackend(_widened(policy, column, step), source=source)) as backend:
         if backend.public()[1]:
             raise NotAllowedError(
@@ -161,8 +165,10 @@ def _step(policy: Policy, column: str, step: Amount | None) -> Fraction:
 
 
 def _widened(policy: Policy, column: str, step: Fraction) -> Policy:
-    """The policy with the widest bounds for a column, read in place: editions know others."""
-    declared, end = policy.attributes.get(column), WIDEST * step
-    sensitive = True if declared is None else declared.sensitive
-    wide = Attribute(column, Grid(-end, end, step), sensitive=sensitive)
+    """The policy with the widest bounds for a column, read in place: editions know others.
+
+    All else that it says of the column stays, so that it promises what it did.
+    """
+    domain = Grid(-WIDEST * step, WIDEST * step, step)
+    wide = replace(policy.attributes.get(column, Attribute(column, domain)), domain=domain)
     return replace(policy, in_place=True, attributes={**policy.attributes, column: wide})

@@ -15,9 +15,10 @@ from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.mechanisms.tables.consistent import choose_table, distances, unit
 from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.reads import CellTotals
-from adomnia.queries.expression import Column
+from adomnia.queries.expression import Column, Expr, columns
 from adomnia.queries.grouping import cell_count
 from adomnia.queries.measurement import Counts
+from adomnia.queries.operations import inside
 from adomnia.queries.ranges import cells, from_domain
 from adomnia.schema.sealed import Sealed
 
@@ -130,7 +131,7 @@ def agreeing(
     return _shown(backend, keys, full)
 
 
-def _layout(backend: TableBackend, keys: tuple[Column, ...]) -> Any:
+def _layout(backend: TableBackend, keys: tuple[Expr, ...]) -> Any:
     from adomnia.priors.layout import lay_out  # noqa: PLC0415 (needs SciPy: slow to import)
 
     return lay_out(backend.public()[1], COUNTS, None, keys)
@@ -142,26 +143,30 @@ def _tables(system: Any) -> NDArray[np.int64]:
     return tables(system, MAX_CONSISTENT_TABLES)
 
 
-def _keys(backend: TableBackend, names: tuple[str, ...]) -> tuple[Column, ...]:
-    return tuple(Column(n, from_domain(backend.policy.attributes[n].domain)) for n in names)
+def _keys(backend: TableBackend, names: tuple[str, ...]) -> tuple[Expr, ...]:
+    """The columns; what lies outside is not told from NULL where neither is shown: fewer cells."""
+    attributes = [(n, backend.policy.attributes[n]) for n in names]
+    found = [(Column(n, from_domain(one.domain)), one.nullable) for n, one in attributes]
+    return tuple(column if null else inside(column) for column, null in found)
 
 
-def _sides(backend: TableBackend, keys: tuple[Column, ...]) -> tuple[list[int], tuple[slice, ...]]:
+def _sides(backend: TableBackend, keys: tuple[Expr, ...]) -> tuple[list[int], tuple[slice, ...]]:
     """The grid with NULL and what lies outside at the end of every side, and the part of it that
     is published."""
-    nullable = [backend.policy.attributes[key.name].nullable for key in keys]
+    names = [next(iter(columns(key))).name for key in keys]
+    nullable = [backend.policy.attributes[name].nullable for name in names]
     sizes = [cell_count((key,)) for key in keys]
     values = [len(cells(key.range)) for key in keys]
     part = tuple(slice(0, many + null) for many, null in zip(values, nullable, strict=True))
     return sizes, part
 
 
-def _shown(backend: TableBackend, keys: tuple[Column, ...], full: NDArray[Any]) -> NDArray[Any]:
+def _shown(backend: TableBackend, keys: tuple[Expr, ...], full: NDArray[Any]) -> NDArray[Any]:
     sizes, part = _sides(backend, keys)
     return full.reshape(sizes)[part]
 
 
-def _widened(backend: TableBackend, keys: tuple[Column, ...], table: NDArray[Any]) -> NDArray[Any]:
+def _widened(backend: TableBackend, keys: tuple[Expr, ...], table: NDArray[Any]) -> NDArray[Any]:
     sizes, part = _sides(backend, keys)
     full = np.zeros(sizes, table.dtype)
     full[part] = table

@@ -15,7 +15,7 @@ from adomnia.privacy.contribution import Clamped
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.queries.expression import Column, Constant, Expr, columns
 from adomnia.queries.grouping import shows_null
-from adomnia.queries.operations import call, constant, evaluate
+from adomnia.queries.operations import call, constant, evaluate, nearest
 from adomnia.queries.ranges import Number
 
 __all__ = ["Magnitude", "bind_magnitudes", "neighbors_of", "present"]
@@ -107,7 +107,8 @@ def _bound(backend: TableBackend, text: str) -> Magnitude:
 
     attributes = backend.policy.attributes
     domains = {name: attribute.domain for name, attribute in attributes.items()}
-    alias, expr = bind_key(text, tuple(backend.engine.columns()), domains)
+    alias, bound = bind_key(text, tuple(backend.engine.columns()), domains)
+    expr = nearest(bound)  # as an aggregate reads it
     written = " ".join(text.split())
     plain = isinstance(expr, Column) and alias is None
     name = expr.name if plain and isinstance(expr, Column) else alias or written

@@ -14,7 +14,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from adomnia.engines.duckdb.edition import DuckDBEdition, write_edition
-from adomnia.engines.edition_store import EditionFacts, EditionName, Means, surplus
+from adomnia.engines.edition_store import EditionFacts, EditionName, Means, damaged, surplus
+from adomnia.engines.engine import quietly
 from adomnia.engines.private_folder import locked_folder
 from adomnia.engines.source_files import find, version
 from adomnia.schema.table import Table
@@ -27,12 +28,16 @@ UNFINISHED = "unfinished-"
 
 @dataclass(frozen=True)
 class EditionFolder:
-    """A folder of editions of the files at `source`; a question uses about so much `memory`."""
+    """A folder of editions of the files at `source`; a question uses about so much `memory`.
+
+    It may be `shared` by several ledgers; else nothing stays there that this one does not know.
+    """
 
     folder: Path
     source: str
     relation: str
     memory: int | None = None
+    shared: bool = True
 
     @property
     def place(self) -> str:
@@ -52,10 +57,9 @@ class EditionFolder:
     def open(self, name: EditionName, table: Table) -> DuckDBEdition | None:
         """The engine that asks an edition; None where it is not there."""
         path = self.path(name)
-        try:
-            facts = EditionFacts.from_json((path / FACTS).read_text())
-        except FileNotFoundError:
+        if not (path / FACTS).exists():
             return None
+        facts = EditionFacts.from_json(quietly((path / FACTS).read_text, damaged))
         label = f"edition {name.number}"
         return DuckDBEdition(path / ROWS, facts, table, label, self.memory)
 
@@ -97,10 +101,8 @@ class _FolderWriter:
 
     def erase(self, ledger: str, known: Collection[int], keep: int) -> None:
         """Remove all but the last; whoever reads one has it open, and keeps it."""
-        found = {path.name: EditionName.number_of(path.name, ledger)
-                 for path in self.store.folder.iterdir()}  # fmt: skip
-        there = {name: number for name, number in found.items() if number is not None}
-        for name in surplus(there, known, keep):
+        there = sorted(path.name for path in self.store.folder.iterdir())
+        for name in surplus(there, ledger, known, keep, self.store.shared):
             shutil.rmtree(self.store.folder / name, ignore_errors=True)
 
 

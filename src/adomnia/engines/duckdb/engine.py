@@ -22,7 +22,7 @@ from adomnia.engines.duckdb.source_rows import SourceRows, check_space, source_r
 from adomnia.engines.edition_store import Tell
 from adomnia.engines.engine import quietly, unanswered
 from adomnia.engines.exact import Survey
-from adomnia.engines.source_facts import SourceChanges
+from adomnia.engines.source_facts import RowChanges
 from adomnia.engines.source_files import (
     Source,
     find,
@@ -31,8 +31,8 @@ from adomnia.engines.source_files import (
     unreadable,
     version,
 )
-from adomnia.engines.sql.coding import coded
-from adomnia.engines.sql.dialect import literal
+from adomnia.engines.sql.coding import coded, coding
+from adomnia.engines.sql.dialect import literal, quoted
 from adomnia.engines.sql.statement import DATA
 from adomnia.errors import MachineryError
 from adomnia.schema.domain import Domain
@@ -90,14 +90,16 @@ class DuckDB(DuckDBReader):
             partial(unreadable, self._path),
         )
 
-    def _changes(self, table: Table, edition: DuckDBEdition) -> SourceChanges:
-        """What the source has that an edition has not, for a curator's check."""
+    def _row_changes(self, table: Table, edition: DuckDBEdition) -> RowChanges:
+        """What the source has that an edition has not, row by row, for a curator's check."""
         from adomnia.engines.duckdb.edition_changes import edition_changes  # noqa: PLC0415 (rare)
 
         self.check(table)
-        rows = self._coded().source(table, [*self._types])
-        compare = partial(edition_changes, table=table, now=rows, edition=edition)
-        return quietly(lambda: self._run(compare), unanswered)
+        codes = ", ".join(coding(table, self._types, DUCKDB, self._types))
+        owned = "" if table.unit is None else f" WHERE {quoted(table.unit)} IS NOT NULL"
+        with self._staged(f"SELECT {codes} FROM {DATA}{owned}") as rows:
+            compare = partial(edition_changes, now=rows, edition=edition)
+            return quietly(lambda: self._run(compare), unanswered)
 
     @contextmanager
     def _staged(self, select: str) -> Iterator[str]:

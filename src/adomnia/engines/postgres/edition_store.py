@@ -115,12 +115,12 @@ class EditionSchema:
             _run(connection, f"ALTER TABLE {self._said(table)} RENAME TO {renamed}")
         _run(connection, "COMMIT")
 
-    def editions(self, connection: psycopg.Connection[Any], ledger: str) -> dict[str, int]:
-        """The editions of a ledger that are there, by their names."""
+    def editions(self, connection: psycopg.Connection[Any]) -> list[str]:
+        """The names of all editions that are there and the role's own."""
         with _transaction(connection):
-            found = self._tables(connection, ledger)
-        numbers = {EditionName.number_of(name, ledger) for name in found} - {None}
-        return {str(EditionName(ledger, one)): one for one in sorted(filter(None, numbers))}
+            found = connection.execute(_TABLES, [self.place, ""]).fetchall()
+        names = {EditionName.read(table) for (table,) in found}
+        return sorted(str(name) for name in names if name is not None)
 
     def erase(self, connection: psycopg.Connection[Any], names: Sequence[str]) -> None:
         """Remove editions, each on its own."""
@@ -205,8 +205,8 @@ class _SchemaWriter:
     def erase(self, ledger: str, known: Collection[int], keep: int) -> None:
         """Remove all but the last; who reads one is waited for."""
         with suppress_errors():
-            there = self.store.editions(self.connection, ledger)
-            self.store.erase(self.connection, surplus(there, known, keep))
+            there = self.store.editions(self.connection)
+            self.store.erase(self.connection, surplus(there, ledger, known, keep))
 
 
 @contextmanager

@@ -51,7 +51,8 @@ class EditionFiles:
             try:
                 quietly(folder.make_private, self._refused)
                 self._clear(folder)  # nobody else is writing, so it was left by one that died
-                yield _FilesWriter(source, folder, f"{self._prefix}{uuid4().hex}")
+                shared = self.place != _local(self._room)  # by ledgers that are elsewhere
+                yield _FilesWriter(source, folder, f"{self._prefix}{uuid4().hex}", shared)
             finally:
                 with suppress(Exception):  # the application may have ended
                     self._clear(folder)
@@ -92,6 +93,7 @@ class _FilesWriter:
     source: SparkRelation
     folder: SparkFolder
     draft: str
+    shared: bool
 
     def write(self, table: Table, means: Means) -> EditionFacts:
         """Read the source once and write what it holds."""
@@ -121,10 +123,12 @@ class _FilesWriter:
     def erase(self, ledger: str, known: Collection[int], keep: int) -> None:
         """Remove all but the last."""
         with suppress(Exception):  # the next load removes it
-            found = {name: EditionName.number_of(name, ledger) for name in self.folder.names()}
-            there = {name: number for name, number in found.items() if number is not None}
-            for name in surplus(there, known, keep):
+            for name in surplus(self.folder.names(), ledger, known, keep, self.shared):
                 self.folder.remove(name)
+
+
+def _local(folder: Path) -> str:
+    return f"file://{folder.absolute()}"
 
 
 def _place(where: Address, room: Path, named: str | None) -> str:
@@ -132,7 +136,7 @@ def _place(where: Address, room: Path, named: str | None) -> str:
     if named is not None and "://" in named:
         return named.rstrip("/")
     if where.master.startswith("local"):
-        return f"file://{(Path(named) if named else room).absolute()}"
+        return _local(Path(named) if named else room)
     if named is not None:
         return named.rstrip("/")
     if where.path is None or {*where.path} & {*"*?[{"}:

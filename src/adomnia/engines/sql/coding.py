@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from adomnia.engines.sql.dialect import Dialect
@@ -50,11 +51,14 @@ def codes(
 ) -> Iterator[tuple[str, str]]:
     """The same by name, each column with the SQL of its code."""
     for name, declared in types.items():
-        text = coded(name, _domain(table, name), declared, dialect)
+        domain = _domain(table, name)
+        text = coded(name, domain, declared, dialect)
         if name in needed:
             yield name, text
         if lost(name) in needed:
-            yield lost(name), _left_out(dialect.quoted(name), text, _domain(table, name))
+            test = partial(_left_out, dialect.quoted(name), domain=domain)
+            long = isinstance(domain, Timestamps)
+            yield lost(name), dialect.let("code", text, test) if long else test(text)
 
 
 LOST = "adomnia lost "
@@ -84,7 +88,7 @@ def coded(name: str, domain: Domain, declared: str, dialect: Dialect) -> str:
         width = (domain.high - domain.low).days
         return _cast(dialect.days(day, dialect.constant(domain.low)), (-1, width + 1), dialect)
     if isinstance(domain, Timestamps):
-        code = moment_code(column, domain, kind, dialect.knows_zone(declared), dialect)
+        code = moment_code(dialect.quoted(name), domain, declared, dialect)
         return _cast(code, (-1, domain.count), dialect)
     if isinstance(domain, Open):
         return dialect.words(column, kind)

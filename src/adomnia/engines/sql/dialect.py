@@ -99,9 +99,14 @@ class Dialect(ABC):
         """Whether moments of a column that is declared so are moments of the world, in UTC."""
 
     @abstractmethod
-    def clock(self, column: str) -> str:
+    def clock(self, column: str, declared: str) -> str:
         """A column of moments as whole seconds since the first of the year 1, before which none
         lies that it is asked for."""
+
+    @abstractmethod
+    def usual_moment(self, column: str) -> str:
+        """A text of the usual form (`USUAL`), without a zone, as such seconds: it is told more
+        quickly than by the rules for all forms. NULL for every other text."""
 
     @abstractmethod
     def trimmed(self, column: str) -> str:

@@ -164,15 +164,33 @@ def _moment_cut(call: Call, args: list[Any]) -> Extent:
     return low - min(timedelta(days=366), low - datetime.min), high
 
 
-def _shifted(call: Call, args: list[Any]) -> Extent:
-    """Later days or moments, in their order."""
+def _day_shifted(call: Call, args: list[Any]) -> Extent:
+    """Later days, in their order."""
+    low, high = (_later(end, *_whole(call)) for end in args[0])
+    return low, high
+
+
+def _moment_shifted(call: Call, args: list[Any]) -> Extent:
+    """Later moments: of those that months bring to one day, any may be the latest."""
+    months, days, seconds = _whole(call)
+    first, last = args[0]
+    if months:
+        first = midnight(_later(first.date(), months, 0))
+        last = midnight(_later(last.date(), months, 0)) + timedelta(seconds=86_399)
+    return _later(first, 0, days, seconds), _later(last, 0, days, seconds)
+
+
+def _whole(call: Call) -> tuple[int, ...]:
     if not all(type(part) is int for part in call.params):
         raise foreign("this is no operation on one row")
+    return call.params
+
+
+def _later(end: Any, *shift: int) -> Any:
     try:
-        low, high = (shifted(end, *call.params) for end in args[0])
+        return shifted(end, *shift)
     except (OverflowError, ValueError):
         raise foreign("a day can lie beyond the years 1 to 9999") from None
-    return low, high
 
 
 def _apart(call: Call, a: tuple[Any, Any], b: tuple[Any, Any]) -> list[int]:
@@ -206,10 +224,10 @@ _RULES: Mapping[str, Callable[[Call, list[Any]], Extent]] = {
     "trunc": _cut,
     "inside": _ranged,
     "nearest": _ranged,
-    "day_shift": _shifted,
+    "day_shift": _day_shifted,
     "moment_part": _moment_part,
     "moment_trunc": _moment_cut,
-    "moment_shift": _shifted,
+    "moment_shift": _moment_shifted,
     "seconds": _ends(_apart),
     "to_day": lambda call, args: (args[0][0].date(), args[0][1].date()),
     "to_moment": lambda call, args: (midnight(args[0][0]), midnight(args[0][1])),

@@ -11,11 +11,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+from adomnia.engines.code_changes import codes_of
 from adomnia.engines.source_facts import (
     Frequent,
     InspectedColumn,
     Inspection,
-    InspectionOrder,
+    Patterns,
     UndeclaredColumn,
 )
 from adomnia.engines.sql.coding import coded
@@ -49,7 +50,7 @@ class RowsToInspect:
     staged: Callable[[str], AbstractContextManager[str]]
 
 
-def inspect(source: RowsToInspect, table: Table, order: InspectionOrder) -> Inspection:
+def inspect(source: RowsToInspect, table: Table, patterns: Patterns) -> Inspection:
     """All that is counted of a source."""
     names = list(source.types)
     domains = {name: _domain(table, name) for name in names}
@@ -65,7 +66,7 @@ def inspect(source: RowsToInspect, table: Table, order: InspectionOrder) -> Insp
     return Inspection(
         rows,
         columns,
-        list(_undeclared(source, others, order)),
+        list(_undeclared(source, others, patterns)),
         repeated,
         most,
         None
@@ -153,7 +154,7 @@ def _list_column(
     found = source.run(
         f"SELECT {code}, {present}, {unlisted}, COUNT(*) FROM {stage} GROUP BY 1, 2, 3"
     )
-    values = _members(domain)
+    values = codes_of(domain)
     counts: dict[Value, int] = dict.fromkeys(domain.members, 0)
     rows = there = unread = outside = moved = 0
     for key, held, foreign, many in found:
@@ -165,13 +166,6 @@ def _list_column(
         moved += many * (key in values and bool(foreign))
     frequent = _frequent(source, name, domain) if unread or outside or moved else ()
     return InspectedColumn(name, rows, there, unread, outside, moved, frequent, counts)
-
-
-def _members(domain: Categories) -> dict[Any, Value]:
-    """The values of a list by their codes: a text has its place, numbers and truths themselves."""
-    if isinstance(domain.values[0], str):
-        return dict(enumerate(domain.members))
-    return {member: member for member in domain.members}
 
 
 def _frequent(source: RowsToInspect, name: str, domain: Domain) -> Frequent:
@@ -196,27 +190,27 @@ def _frequent(source: RowsToInspect, name: str, domain: Domain) -> Frequent:
 
 
 def _undeclared(
-    source: RowsToInspect, names: Sequence[str], order: InspectionOrder
+    source: RowsToInspect, names: Sequence[str], patterns: Patterns
 ) -> Iterator[UndeclaredColumn]:
-    """All of them in one pass, and the most rows of one value where that is asked for."""
+    """What matches of all of them in one pass; the different values of each in one of its own,
+    which an engine can lay on the disk."""
     if not names:
         return
-    parts = {name: _word_counts(source, name, order.patterns) for name in names}
+    parts = {name: _word_counts(source, name, patterns) for name in names}
     texts = [text for one in parts.values() for text in one.values()]
     row = iter(source.run(f"SELECT COUNT(*), {', '.join(texts)} FROM {DATA}")[0])
     rows = int(next(row))
     for name, counted in parts.items():
         found = {part: int(next(row)) for part in counted}
-        present, distinct, long = (found.pop(part) for part in ("", " distinct", " long"))
-        most = _most_rows(source, name) if name in order.keys else None
-        yield UndeclaredColumn(name, rows, present, distinct, found, long, most)
+        present, long = found.pop(""), found.pop(" long")
+        yield UndeclaredColumn(name, rows, present, *_different(source, name), found, long)
 
 
-def _word_counts(source: RowsToInspect, name: str, patterns: Mapping[str, str]) -> dict[str, str]:
+def _word_counts(source: RowsToInspect, name: str, patterns: Patterns) -> dict[str, str]:
     """The aggregates of a column, by what they are called; only texts are matched."""
     dialect = source.dialect
     column, kind = dialect.quoted(name), dialect.family(source.types[name])
-    parts = {"": f"COUNT({column})", " distinct": f"COUNT(DISTINCT {column})", " long": "0"}
+    parts = {"": f"COUNT({column})", " long": "0"}
     if kind != "text":
         return parts
     short = f"LENGTH({column}) <= {LONG}"
@@ -227,9 +221,10 @@ def _word_counts(source: RowsToInspect, name: str, patterns: Mapping[str, str]) 
     return parts
 
 
-def _most_rows(source: RowsToInspect, name: str) -> int:
+def _different(source: RowsToInspect, name: str) -> tuple[int, int]:
+    """How many different values a column has, and the most rows of one."""
     say = source.dialect.quoted
     column, many = say(name), say("adomnia many")
     counted = f"SELECT COUNT(*) AS {many} FROM {DATA} WHERE {column} IS NOT NULL GROUP BY {column}"
-    found = source.run(f"SELECT COALESCE(MAX({many}), 0) FROM ({counted}) AS {say('a')}")
-    return int(found[0][0])
+    found = source.run(f"SELECT COUNT(*), COALESCE(MAX({many}), 0) FROM ({counted}) AS {say('a')}")
+    return int(found[0][0]), int(found[0][1])

@@ -31,28 +31,45 @@ _WEST = ":[0-9.]+ ?(-)"
 _AHEAD = ":[0-9.]+ ?[+-]([0-9]{2})", ":[0-9.]+ ?[+-][0-9]{2}:?([0-9]{2})"
 
 
-def moment_code(column: str, domain: Timestamps, kind: str, zoned: bool, dialect: Dialect) -> str:
-    """The SQL of a code: -1 below the domain, one past the last above it, NULL for no moment.
+def moment_code(column: str, domain: Timestamps, declared: str, dialect: Dialect) -> str:
+    """The SQL of a code: -1 below the domain, one past the last above it, NULL for no moment."""
+    kind = dialect.family(declared)
+    if kind == "other":
+        column, kind = dialect.words(column, kind), "text"
+    if kind not in ("date", "moment", "text"):
+        return "CAST(NULL AS BIGINT)"
 
-    The seconds are worked out only where the day is near the domain, so that nothing can pass
-    what an engine holds.
-    """
+    def near(day: str) -> str:
+        local = _local(column, day, domain, (kind, declared), dialect)
+        return _by_day(day, _steps(local, domain, dialect), domain, dialect)
+
+    code = dialect.let("day", dialect.day(column, kind), near)
+    if kind != "text":
+        return code
+
+    def quickly(seconds: str) -> str:
+        found = _steps(seconds, domain, dialect)
+        return f"CASE WHEN {seconds} IS NOT NULL THEN {found} ELSE {code} END"
+
+    return dialect.let("usual", dialect.usual_moment(column), quickly)
+
+
+def _steps(seconds: str, domain: Timestamps, dialect: Dialect) -> str:
+    """The step at or before a number of seconds, at most one past each end."""
+    below = seconds_of(domain.low) - domain.step
+    above = dialect.quotient(f"({seconds} - CAST({below} AS BIGINT))", str(domain.step))
+    return f"LEAST(GREATEST({above} - 1, -1), {domain.count})"
+
+
+def _by_day(day: str, steps: str, domain: Timestamps, dialect: Dialect) -> str:
+    """The steps of what is near the domain, so that nothing passes what an engine holds; what is
+    not is below or above."""
     first, last = (end.date() for end in (domain.low - MARGIN, domain.high + MARGIN))
-    low, step = seconds_of(domain.low), domain.step
-
-    def steps(seconds: str) -> str:
-        above = dialect.quotient(f"({seconds} - CAST({low - step} AS BIGINT))", f"{step}")
-        return f"LEAST(GREATEST({above} - 1, -1), {domain.count})"
-
-    def coded(day: str) -> str:
-        local = _local(column, day, domain, kind, zoned, dialect)
-        return (
-            f"CASE WHEN {day} < {dialect.constant(first)} THEN -1 "
-            f"WHEN {day} > {dialect.constant(last)} THEN {domain.count} "
-            f"WHEN {day} IS NOT NULL THEN {steps(local)} END"
-        )
-
-    return dialect.let("day", dialect.day(column, kind), coded)
+    return (
+        f"CASE WHEN {day} < {dialect.constant(first)} THEN -1 "
+        f"WHEN {day} > {dialect.constant(last)} THEN {domain.count} "
+        f"WHEN {day} IS NOT NULL THEN {steps} END"
+    )
 
 
 def seconds_text(day: str, dialect: Dialect) -> str:
@@ -61,17 +78,16 @@ def seconds_text(day: str, dialect: Dialect) -> str:
 
 
 def _local(
-    column: str, day: str, domain: Timestamps, kind: str, zoned: bool, dialect: Dialect
+    column: str, day: str, domain: Timestamps, kind: tuple[str, str], dialect: Dialect
 ) -> str:
     """The seconds by the zone's clock, of a value whose day is near the domain."""
-    if kind == "date":
+    if kind[0] == "date":
         return seconds_text(day, dialect)
-    if kind == "moment":
-        seconds = dialect.clock(column)
-        return _moved(seconds, domain, dialect) if zoned else seconds
-    return dialect.let(
-        "text", dialect.trimmed(column), lambda text: _read(text, day, domain, dialect)
-    )
+    if kind[0] == "moment":
+        seconds = dialect.clock(column, kind[1])
+        return _moved(seconds, domain, dialect) if dialect.knows_zone(kind[1]) else seconds
+    trimmed = dialect.trimmed(column)
+    return dialect.let("text", trimmed, lambda text: _read(text, day, domain, dialect))
 
 
 def _read(text: str, day: str, domain: Timestamps, dialect: Dialect) -> str:

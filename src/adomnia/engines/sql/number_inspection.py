@@ -48,7 +48,7 @@ def number_text(name: str, domain: Domain, declared: str, dialect: Dialect) -> s
     column, kind = dialect.quoted(name), dialect.family(declared)
     if isinstance(domain, Timestamps):
         wide = _widened(domain)
-        code = moment_code(column, wide, kind, dialect.knows_zone(declared), dialect)
+        code = moment_code(column, wide, declared, dialect)
         return f"(CAST({code} AS BIGINT) * {wide.step} + {seconds_of(wide.low)})"
     if isinstance(domain, Dates):
         day = dialect.day(column, kind)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from adomnia.engines.contingency import Axes, Contingency, ExactTables, sealed, tables_of
 from adomnia.engines.engine import Cells, Histogram, Keyed, Request
 from adomnia.engines.exact import ExactGroups
-from adomnia.engines.source_facts import Inspection, InspectionOrder
+from adomnia.engines.source_facts import CodeCounts, Inspection, Patterns
 from adomnia.engines.sql.components import components
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.statement import (
@@ -123,7 +123,7 @@ class SqlEngine(ABC):
         *columns, counts = _turned(self._arrays(statement.text), statement.decodes)
         return [column.tolist() for column in columns], counts.astype(np.int64)
 
-    def _inspect(self, table: Table, order: InspectionOrder) -> Inspection:
+    def _inspect(self, table: Table, patterns: Patterns) -> Inspection:
         """What cleaning does to the rows, for the auditor's view; all of one moment."""
         from adomnia.engines.sql.inspection import RowsToInspect, inspect  # noqa: PLC0415 (rare)
 
@@ -132,7 +132,14 @@ class SqlEngine(ABC):
             rows = RowsToInspect(
                 self._types, self._dialect, moment._rows, moment._coded(), moment._staged
             )
-            return inspect(rows, table, order)
+            return inspect(rows, table, patterns)
+
+    def _code_counts(self, table: Table) -> CodeCounts:
+        """How many rows have each code, for the auditor's view."""
+        from adomnia.engines.sql.code_counts import count_codes  # noqa: PLC0415 (rare)
+
+        with self.snapshot() as moment:
+            return count_codes(moment._rows, table, moment._coded(), moment._staged)
 
     @contextmanager
     def _staged(self, select: str) -> Iterator[str]:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from adomnia.engines.sql.dialect import literal
 
-__all__ = ["DAY", "ENDLESS", "FAR", "MANTISSA", "NUMBER", "PLAIN", "SPACES", "ZERO", "truth_of"]
+__all__ = [
+    "DAY",
+    "ENDLESS",
+    "FAR",
+    "MANTISSA",
+    "NUMBER",
+    "PLAIN",
+    "SPACES",
+    "USUAL",
+    "ZERO",
+    "truth_of",
+]
 
 FAR = 200
 """A text of more signs is no number and no day: below this, none passes the range of a double."""
@@ -20,6 +31,8 @@ ZONE = r" ?(Z|UTC|[+-][0-9]{2}(:?[0-9]{2})?)"
 MONTH, OF_MONTH = "(0?[1-9]|1[0-2])", "(0?[1-9]|[12][0-9]|3[01])"
 DATE = f"^[0-9]{{1,6}}(-{MONTH}-{OF_MONTH}|/{MONTH}/{OF_MONTH})"
 DAY = f"{DATE}({TIME}({ZONE})?)?$"
+USUAL_DAY = "(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31"
+USUAL = f"^[1-9][0-9]{{3}}-({USUAL_DAY})[ T]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$"
 ENDLESS = "(?i)^-?inf(inity)?$"
 NUMBER = f"(?i)^[+-]?({MANTISSA}(e[+-]?[0-9]+)?|inf(inity)?|nan)$"
 """What is written in a text: nothing else is a day or a number, whatever an engine would take."""

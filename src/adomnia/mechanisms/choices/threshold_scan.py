@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import QuestionError
@@ -49,7 +48,7 @@ class ScanPlan:
     @property
     def each(self) -> Fraction:
         """The rate of the noise at each bound."""
-        return self.epsilon - self.once
+        return (1 - FIRST) * self.epsilon
 
     @property
     def threshold(self) -> int:
@@ -106,8 +105,8 @@ def scan_sealed(
     bound = plan.grid[place]
     if scale is None:
         return bound, 0
-    noise = laplace.sample(scale * (bound - plan.grid[0]), 1, bits)
-    return bound, int(exact[place, 1]) + int(np.asarray(noise)[0])
+    (noise,) = laplace.sample(scale * (bound - plan.grid[0]), 1, bits).astype(object)
+    return bound, int(exact[place, 1]) + noise
 
 
 def _geometric(rate: Fraction, bits: Bits) -> int:

@@ -8,11 +8,11 @@ from typing import Any
 
 from adomnia.curator.editions import Edition, Editions
 from adomnia.curator.ledger_view import open_ledger
-from adomnia.curator.table_backend import opened_source
-from adomnia.engines.exact import InspectionOrder, SourceChanges, changes, inspect
+from adomnia.curator.loading import opened_source
+from adomnia.engines.exact import SourceChanges, changes, inspect
 from adomnia.errors import PolicyError
 from adomnia.policy.policy import Policy
-from adomnia.review.check.personal_text import PATTERNS, is_key
+from adomnia.review.check.personal_text import PATTERNS
 from adomnia.review.check.source_check import SourceCheck
 
 __all__ = ["check_source", "refuse_no_limits"]
@@ -32,9 +32,8 @@ def check_source(policy: Policy, source: Any = None) -> SourceCheck:
     """
     editions, current = _in_force(policy, source)
     with opened_source(policy, source) as (engine, table):
-        keys = [name for name in engine.columns() if is_key(name)]
         version = engine.version()
-        found = inspect(engine, table, InspectionOrder(PATTERNS, keys))
+        found = inspect(engine, table, PATTERNS)
         changed: SourceChanges | None = None
         if current is not None:
             with closing(editions.open(current, table)) as before:

@@ -48,6 +48,8 @@ def is_key(name: str) -> bool:
     if not words or MEASURED & {*words}:
         return False
     ends, people = {words[0], words[-1]}, PEOPLE & {*words}
+    if CLASSES & {*words} and not people:
+        return False
     return bool(CERTAIN & ends or words[-1] in PEOPLE or (people and IDS & ends))
 
 

@@ -1,6 +1,6 @@
 """What a check has to say in sentences, what is wrong first.
 
-A remark is grave where it passes a limit of the policy, or a hundredth where the policy sets none.
+A remark is grave where it exceeds a limit of the policy, or a hundredth where the policy sets none.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from adomnia.engines.exact import CutRows, InspectedColumn, InspectedNumbers, InspectedUnits
 from adomnia.formatting import one_line, share, significant
-from adomnia.review.check.personal_text import looks_like, values_look_like
+from adomnia.review.check.personal_text import is_key, looks_like, values_look_like
 from adomnia.review.check.row_sizes import row_sizes
 from adomnia.review.check.source_check import UNSAID, SourceCheck, bound_text, share_of
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps
@@ -54,7 +54,7 @@ def remarks(check: SourceCheck) -> list[Remark]:
     >>> with town(rows=50).open() as database:
     ...     said = remarks(database.check())
     >>> [one.about for one in said if one.grave]
-    []
+    ['person_id']
     """
     found = [
         *(one for column in check.inspection.columns for one in _column(check, column)),
@@ -219,16 +219,16 @@ def _changes(check: SourceCheck) -> Iterator[Remark]:
         return
     edition = f"edition {check.edition}"
     gone = share_of(changes.gone, changes.before)
-    text = f"{changes.added:,} are new since {edition}, {changes.gone:,} ({share(gone)}) are gone"
+    least = "at least " if changes.rows is None else ""
+    text = (f"{least}{changes.added:,} are new since {edition}, {least}{changes.gone:,} "
+            f"({share(gone)}) are gone")  # fmt: skip
     if changes.added or changes.gone:
         yield Remark(gone > _limit(check, "gone", 0.5), "rows", text, gone)
     for one in changes.columns:
-        drifted = one.variation > _limit(check, "drift", DRIFTED)
-        declared = one.name in check.policy.attributes
-        if drifted and declared:
+        if one.variation > _limit(check, "drift", DRIFTED):
             text = f"its shares have moved by {share(one.variation)} since {edition}"
             yield Remark(True, one.name, text, one.variation)
-        if one.new and declared:
+        if one.new:
             text = f"{one.new:,} listed values are new since {edition}{_frequent(one.frequent)}"
             yield Remark(False, one.name, text)
 
@@ -255,7 +255,7 @@ def _keys(check: SourceCheck) -> Iterator[Remark]:
     if check.policy.unit is not None:
         return
     for column in check.inspection.undeclared:
-        if column.most_rows is not None and column.most_rows > 1 and column.distinct > 1:
+        if is_key(column.name) and column.most_rows > 1 and column.distinct > 1:
             yield Remark(
                 True, column.name,
                 f"{column.distinct:,} values, up to {column.most_rows:,} rows each: if it names "

@@ -21,17 +21,17 @@ from adomnia.review.check.personal_text import looks_like
 from adomnia.review.check.row_sizes import row_sizes
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps, step_text
 
-__all__ = ["UNSAID", "InspectedColumn", "PassedLimit", "SourceCheck", "bound_text", "share_of"]
+__all__ = ["UNSAID", "ExceededLimit", "InspectedColumn", "SourceCheck", "bound_text", "share_of"]
 
 UNSAID = "not said"
 """The origin of a domain of which the policy says nothing."""
 
 
 @dataclass(frozen=True)
-class PassedLimit:
-    """A limit of the policy that was passed: its name, of what, how far, and how far it may.
+class ExceededLimit:
+    """A limit of the policy that was exceeded: its name, of what, how far, and how far it may.
 
-    >>> PassedLimit("left_out", "income", 0.2, 0.01).limit
+    >>> ExceededLimit("left_out", "income", 0.2, 0.01).limit
     'left_out'
     """
 
@@ -45,14 +45,14 @@ class PassedLimit:
 class SourceCheck:
     """What a source is like beside its policy, and beside the edition that is in force.
 
-    All of it is exact and for the curator alone. `passed` are the limits of the policy that it
-    passes, `edition` the number of the edition it was compared with, and `version` tells which
+    All of it is exact and for the curator alone. `exceeded` are the limits of the policy that it
+    exceeds, `edition` the number of the edition it was compared with, and `version` tells which
     state of the source it was.
 
     >>> from adomnia.testing import town
     >>> with town(rows=50).open() as database:
     ...     check = database.check()
-    >>> check.inspection.rows, check.edition, check.passed
+    >>> check.inspection.rows, check.edition, check.exceeded
     (50, 1, ())
     """
 
@@ -64,17 +64,17 @@ class SourceCheck:
     unknown_receipts: frozenset[str] = field(default_factory=frozenset)
 
     @property
-    def passed(self) -> tuple[PassedLimit, ...]:
-        """The limits of the policy that are passed, the farthest first."""
+    def exceeded(self) -> tuple[ExceededLimit, ...]:
+        """The limits of the policy that are exceeded, the farthest first."""
         found = [one for one in self._shares() if one.found > one.allowed]
         return tuple(sorted(found, key=lambda one: (one.allowed - one.found, one.about)))
 
     def enforce(self) -> None:
-        """Raise a CheckError where the source passes a limit of the policy."""
-        if self.passed:
-            named = dict.fromkeys(f"{one.limit} ({one.about})" for one in self.passed)
+        """Raise a CheckError where the source exceeds a limit of the policy."""
+        if self.exceeded:
+            named = dict.fromkeys(f"{one.limit} ({one.about})" for one in self.exceeded)
             raise CheckError(
-                "the source passes limits of [check]: " + ", ".join(named),
+                "the source exceeds limits of [check]: " + ", ".join(named),
                 "adomnia check says how far; correct the source or the policy, and check again",
             )
 
@@ -88,8 +88,8 @@ class SourceCheck:
         known = told not in self.unknown_receipts
         return f"paid, receipt {told}" if known else f"receipt {told}, which the ledger lacks"
 
-    def _shares(self) -> list[PassedLimit]:
-        """Everything that a limit is set for, whether it is passed or not."""
+    def _shares(self) -> list[ExceededLimit]:
+        """Everything that a limit is set for, whether it is exceeded or not."""
         limits, look = self.policy.check, self.inspection
         found = [("left_out", one.name, share_of(one.left_out, one.present))
                  for one in look.columns]  # fmt: skip
@@ -99,12 +99,10 @@ class SourceCheck:
             found.append(("nobody", "the unit", share_of(look.units.nobody, look.rows)))
         found.append(("repeated", "rows", share_of(look.repeated, look.rows)))
         if self.changes is not None:
-            declared = self.policy.attributes
-            found += [("drift", one.name, one.variation)
-                      for one in self.changes.columns if one.name in declared]  # fmt: skip
+            found += [("drift", one.name, one.variation) for one in self.changes.columns]
             found.append(("gone", "rows", share_of(self.changes.gone, self.changes.before)))
         allowed = asdict(limits)
-        return [PassedLimit(limit, about, share, allowed[limit])
+        return [ExceededLimit(limit, about, share, allowed[limit])
                 for limit, about, share in found if allowed[limit] is not None]  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
@@ -114,7 +112,7 @@ class SourceCheck:
             "table": self.policy.table,
             "rows": look.rows,
             "edition": self.edition,
-            "passed": [vars(one) for one in self.passed],
+            "exceeded": [vars(one) for one in self.exceeded],
             "limits": {name: limit for name, limit in limits.items() if limit is not None},
             "columns": [self._column(one) for one in look.columns],
             "undeclared": [_undeclared(one) for one in look.undeclared],
@@ -230,9 +228,10 @@ def _changes(changes: SourceChanges | None) -> dict[str, Any] | None:
         "rows_before": changes.before,
         "rows_added": changes.added,
         "rows_gone": changes.gone,
+        "rows_compared": changes.rows is not None,
         "columns": [
             {"name": one.name, "drift": one.variation, "new_values": one.new,
              "frequent": [list(pair) for pair in one.frequent]}
-            for one in changes.columns
+            for one in changes.all_columns
         ],
     }  # fmt: skip

@@ -39,7 +39,8 @@ def asked(settings: Settings) -> dict[str, Any]:
     losses = {name: settings.values[f"adomnia.{name}"] for name in _LOSSES}
     paid = {name: value for name, value in losses.items() if value}
     error = settings.values["adomnia.error"]
-    return {"confidence": float(settings.values["adomnia.confidence"]), "error": error, **paid}
+    wanted = {} if error == "rank" else {"error": error}
+    return {"confidence": float(settings.values["adomnia.confidence"]), **paid, **wanted}
 
 
 def _amount(name: str, below: float = inf) -> SettingCheck:

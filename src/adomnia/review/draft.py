@@ -211,6 +211,8 @@ def _protected(wish: Wish, units: Mapping[str, RowsPerUnit]) -> list[str]:
     """Who is protected: as wished, or the person who is named in several rows."""
     several = [unit for unit in units.values() if unit.most > 1 and unit.name != wish.unit]
     people = sorted((unit for unit in several if unit.person), key=lambda unit: -unit.values)
+    if any(unit.row_is_person for unit in units.values()):
+        people = []
     chosen = units[wish.unit] if wish.unit is not None else next(iter(people), None)
     lines = []
     if chosen is not None:
@@ -223,7 +225,7 @@ def _protected(wish: Wish, units: Mapping[str, RowsPerUnit]) -> list[str]:
         ]
     others = [u for u in several if u is not chosen and u.rows < MANY_ROWS * u.values]
     if others and wish.unit is None:
-        lines.append("# These have several rows each, too. If one of them is a person, protect it:")
+        lines.append("# These have several rows each. To hide all rows of one together, say:")
         lines += [f"# unit = {toml_text(u.name)}, max_rows = {u.max_rows}" for u in others]
     return lines
 

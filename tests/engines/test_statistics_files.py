@@ -14,6 +14,7 @@ from adomnia.engines.duckdb.engine import DuckDB
 from adomnia.engines.duckdb.statistics import reader
 from adomnia.engines.duckdb.statistics.variables import Variable, decoded_column
 from adomnia.errors import PolicyError
+from adomnia.policy.policy import read_policy
 from adomnia.review.draft import draft_policy
 
 DAYS = [date(2020, 2, 29), date(1899, 12, 31), None, date(2000, 1, 1)]
@@ -175,6 +176,17 @@ def test_a_file_of_spss_is_drafted_loaded_and_asked(tmp_path, monkeypatch):
         answer = database.session().ask("SELECT sex, AVG(age) AS a FROM people GROUP BY sex",
                                         epsilon=1)  # fmt: skip
     assert [row[0] for row in answer.rows] == ["female", "male"]
+
+
+def test_labels_of_columns_become_descriptions(tmp_path):
+    frame = pd.DataFrame({"age": np.arange(90.0), "n": [1.0] * 90, "id": np.arange(90.0)})
+    labels = ['Age\tat  \x1binterview "now"', "", "Who it is"]
+    path = spss(tmp_path / "t.sav", frame, column_labels=labels)
+    (tmp_path / "adomnia.toml").write_text(draft_policy(path, tmp_path / "adomnia.toml").text)
+    found = read_policy(tmp_path / "adomnia.toml").attributes
+    assert {name: one.description for name, one in found.items()} == {
+        "age": 'Age at interview "now"', "n": "",
+    }  # fmt: skip
 
 
 def test_the_number_of_rows_of_a_transport_file_is_not_public(tmp_path):

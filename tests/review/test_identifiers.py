@@ -138,6 +138,15 @@ def test_who_has_fewest_rows_is_the_unit_where_several_are_named(tmp_path):
     assert made.units == ("doctor", "patient")
 
 
+def test_where_a_row_is_a_person_no_other_unit_is_set(tmp_path):
+    rows = np.arange(900)
+    made = drafted(tmp_path, {"person_id": rows, "household_id": rows // 3})
+    assert "\nunit" not in made.text
+    assert '# unit = "household_id", max_rows = 3' in made.text
+    made = drafted(tmp_path, {"id": rows, "patient_id": rows // 3})  # a row is a visit
+    assert '\nunit = "patient_id" ' in made.text
+
+
 def test_codes_of_places_name_nobody(tmp_path):
     codes = {"zip": [f"{i * 7919 % 100_000:05}" for i in range(4000)]}
     assert drafted(tmp_path, codes).counted == ()

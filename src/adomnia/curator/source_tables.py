@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from adomnia.errors import PolicyError
+from adomnia.limits import MAX_DESCRIPTION
 from adomnia.storage.file_address import is_file_address
 
-__all__ = ["check_columns_alike", "tables_of"]
+__all__ = ["check_columns_alike", "descriptions_of", "tables_of"]
 
 MOST_GROUPS, MOST_COLUMNS = 6, 12
 
@@ -29,6 +30,18 @@ def tables_of(place: str) -> Mapping[str, int] | None:
     from adomnia.engines.duckdb import source_tables  # noqa: PLC0415 (slow to import)
 
     return source_tables.tables(place)
+
+
+def descriptions_of(place: str) -> dict[str, str]:
+    """What the source itself says of its columns, as a policy may say it: in one short line."""
+    if "://" in place:
+        return {}
+    from adomnia.engines.duckdb import source_tables  # noqa: PLC0415 (slow to import)
+
+    labels = source_tables.column_labels(place).items()
+    said = {name: " ".join(label.split()) for name, label in labels}
+    plain = {name: "".join(filter(str.isprintable, text)) for name, text in said.items()}
+    return {name: text[:MAX_DESCRIPTION] for name, text in plain.items() if text}
 
 
 def check_columns_alike(place: str, table: str) -> None:

@@ -72,10 +72,9 @@ class WebFile(io.RawIOBase):
         size = min(len(buffer), self.state.size - self._place)
         if size <= 0:
             return 0
-        response = self._range(self._place, self._place + size - 1)
+        response, content = self._range(self._place, self._place + size - 1)
         if self._state(response) != self.state:
             raise MachineryError("the source changed while it was read", "load it again")
-        content = response.read()
         if len(content) != size:
             raise MachineryError(f"the source {self._shown} was not sent whole", "load it again")
         buffer[:size] = content
@@ -92,7 +91,7 @@ class WebFile(io.RawIOBase):
     def _opened(self) -> WebState:
         """The state of the file, once the server does not send one on to another address."""
         for _ in range(HOPS):
-            response = self._range(0, 0)
+            response, _ = self._range(0, 0)
             if response.status not in (301, 302, 303, 307, 308):
                 return self._state(response)
             self._follow(response.headers.get("Location", ""))
@@ -109,10 +108,11 @@ class WebFile(io.RawIOBase):
             self._headers = {}  # who one is, is for the first host alone
         self._url, self._connection = new.geturl(), None
 
-    def _range(self, first: int, last: int) -> HTTPResponse:
+    def _range(self, first: int, last: int) -> tuple[HTTPResponse, bytes]:
+        """What the server answers, and the bytes of a range."""
         for left in reversed(range(TRIES)):
             try:
-                return self._asked(f"bytes={first}-{last}")
+                return self._asked(first, last)
             except (OSError, HTTPException) as error:
                 self._connection, kind = None, type(error).__name__
                 if not left:
@@ -121,17 +121,18 @@ class WebFile(io.RawIOBase):
             f"the source {self._shown} cannot be reached ({kind})", "is the server up?"
         )
 
-    def _asked(self, wanted: str) -> HTTPResponse:
+    def _asked(self, first: int, last: int) -> tuple[HTTPResponse, bytes]:
         parts = urlsplit(self._url)
         self._connection = self._connection or _connected(parts)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        headers = {"Range": wanted, "Accept-Encoding": "identity", **self._headers}
+        headers = {"Range": f"bytes={first}-{last}", "Accept-Encoding": "identity", **self._headers}
         self._connection.request("GET", target, headers=headers)
         response = self._connection.getresponse()
-        if response.status != 206:
-            self._connection.close()  # a body that nobody reads may be long
+        content = response.read(last - first + 2) if response.status == 206 else b""
+        if response.status != 206 or len(content) > last - first + 1:
+            self._connection.close()  # what nobody asked for may be long
             self._connection = None
-        return response
+        return response, content
 
     def _state(self, response: HTTPResponse) -> WebState:
         """What a range says of the file that it is of."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CERTAIN", "CLASSES", "IDS", "MEASURED", "PEOPLE", "PERSONAL"]
+__all__ = ["CERTAIN", "CLASSES", "IDS", "INDIVIDUALS", "MEASURED", "PEOPLE", "PERSONAL"]
 
 
 def _set(words: str) -> frozenset[str]:
@@ -32,6 +32,9 @@ PEOPLE = _set("""
     guest donor player author owner individual case
 """)
 """Who has rows."""
+
+INDIVIDUALS = PEOPLE - _set("people household family account card holder case")
+"""Those of them that are one person each."""
 
 CLASSES = _set("""
     region state country county district province municipality city town area zone site place

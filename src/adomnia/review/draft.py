@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from adomnia.curator.source_tables import check_columns_alike, tables_of
+from adomnia.curator.source_tables import check_columns_alike, descriptions_of, tables_of
 from adomnia.curator.sources import engine_of
 from adomnia.engines.exact import survey, unit_rows
 from adomnia.errors import PolicyError, QuestionError
@@ -99,7 +99,11 @@ def draft_policy(
     table = wish.table or _only_table(path)
     _found(lambda: check_columns_alike(path, table), path)
     found, units = _survey(path, table, wish)
-    columns = tuple(_column(name, facts, wish, units) for name, facts in found.items())
+    said = descriptions_of(path)
+    columns = tuple(
+        replace(_column(name, facts, wish, units), description=said.get(name, ""))
+        for name, facts in found.items()
+    )
     lines = [*_head(_place(path, Path(out)), table, wish, units), *_body(columns)]
     counted = tuple(sorted(units.values(), key=lambda unit: not unit.person))
     return Draft("\n".join(lines) + "\n", table, columns, counted)
@@ -207,6 +211,8 @@ def _protected(wish: Wish, units: Mapping[str, RowsPerUnit]) -> list[str]:
     """Who is protected: as wished, or the person who is named in several rows."""
     several = [unit for unit in units.values() if unit.most > 1 and unit.name != wish.unit]
     people = sorted((unit for unit in several if unit.person), key=lambda unit: -unit.values)
+    if any(unit.row_is_person for unit in units.values()):
+        people = []
     chosen = units[wish.unit] if wish.unit is not None else next(iter(people), None)
     lines = []
     if chosen is not None:
@@ -219,7 +225,7 @@ def _protected(wish: Wish, units: Mapping[str, RowsPerUnit]) -> list[str]:
         ]
     others = [u for u in several if u is not chosen and u.rows < MANY_ROWS * u.values]
     if others and wish.unit is None:
-        lines.append("# These have several rows each, too. If one of them is a person, protect it:")
+        lines.append("# These have several rows each. To hide all rows of one together, say:")
         lines += [f"# unit = {toml_text(u.name)}, max_rows = {u.max_rows}" for u in others]
     return lines
 
@@ -229,7 +235,8 @@ def _body(columns: Iterable[DraftColumn]) -> list[str]:
     for column in columns:
         if column.lines:
             notes = [f"# {note}" for note in column.notes]
-            lines += ["", f"[attributes.{_key(column.name)}]", *notes, *column.lines]
+            said = [f"description = {toml_text(column.description)}"] if column.description else []
+            lines += ["", f"[attributes.{_key(column.name)}]", *notes, *said, *column.lines]
         else:
             lines += ["", f"# {_key(column.name)}: {column.why}"]
     return lines

@@ -32,7 +32,8 @@ class DraftColumn:
     """What a draft says of one column: the lines of its domain, or why there is none.
 
     `notes` are what a person should know before he confirms it, and `rare` is how many values
-    were left out since fewer than ten rows have them.
+    were left out since fewer than ten rows have them. The `description` is what the source's own
+    head says of the column.
 
     >>> DraftColumn("age", ("low = 0", "high = 120"), taken=True).name
     'age'
@@ -45,6 +46,7 @@ class DraftColumn:
     identifier: bool = False
     notes: tuple[str, ...] = ()
     rare: int = 0
+    description: str = ""
 
 
 def draft_column(name: str, facts: Facts, rare: bool = False) -> DraftColumn:

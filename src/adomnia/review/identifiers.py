@@ -13,7 +13,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adomnia.review.column_words import CERTAIN, CLASSES, IDS, MEASURED, PEOPLE, PERSONAL
+from adomnia.review.column_words import (
+    CERTAIN,
+    CLASSES,
+    IDS,
+    INDIVIDUALS,
+    MEASURED,
+    PEOPLE,
+    PERSONAL,
+)
 
 __all__ = ["PERSON", "THING", "RowsPerUnit", "clearness", "round_number", "unit_rows_of"]
 
@@ -66,6 +74,11 @@ class RowsPerUnit:
             if left <= 0:
                 return round_number(many)
         return self.most
+
+    @property
+    def row_is_person(self) -> bool:
+        """Whether each of these is one person and has one row."""
+        return self.most == 1 and bool(INDIVIDUALS & {*_words(self.name)})
 
     @property
     def left_out(self) -> float:

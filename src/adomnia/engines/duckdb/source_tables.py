@@ -15,7 +15,7 @@ from adomnia.engines.remote_files import RemoteFile
 from adomnia.engines.source_files import Source, find, unreadable
 from adomnia.engines.sql.dialect import literal
 
-__all__ = ["column_groups", "tables"]
+__all__ = ["column_groups", "column_labels", "tables"]
 
 _TABLES = """
 SELECT table_name, COUNT(*) FROM duckdb_columns()
@@ -64,6 +64,17 @@ def column_groups(path: str, table: str) -> list[ColumnGroup]:
     if source.kind in _TABLED or len(source.files) == 1:
         return [((), list(source.files))]
     return quietly(lambda: _grouped(source, table), partial(unreadable, path))
+
+
+def column_labels(path: str) -> Mapping[str, str]:
+    """What the first file of a source says of its columns, in words, where its kind has any."""
+    source = find(path)
+    first = source.files[0]
+    if READERS.get(source.kind) != "statistics.reader" or not isinstance(first, Path):
+        return {}
+    from adomnia.engines.duckdb.statistics import reader  # noqa: PLC0415 (loads Arrow)
+
+    return quietly(lambda: reader.column_labels(first), partial(unreadable, path))
 
 
 def _grouped(source: Source, table: str) -> list[ColumnGroup]:

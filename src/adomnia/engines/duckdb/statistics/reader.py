@@ -23,7 +23,7 @@ from adomnia.engines.source_files import partitions
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Domain
 
-__all__ = ["columns", "parts"]
+__all__ = ["column_labels", "columns", "parts"]
 
 CELLS = 1 << 21
 """So many values are read at a time, about."""
@@ -65,6 +65,12 @@ def parts(files: Iterable[Path], domains: Mapping[str, Domain], table: str) -> P
 def columns(file: Path, table: str) -> tuple[str, ...]:
     """The columns of a file and of its folders."""
     return tuple(_head(file).schema.names)
+
+
+def column_labels(file: Path) -> dict[str, str]:
+    """What a file says of its columns, in words."""
+    _, meta = _reader(file)(str(file), metadataonly=True)
+    return {name: label for name, label in meta.column_names_to_labels.items() if label}
 
 
 def _head(path: Path) -> _Dataset:

@@ -92,8 +92,13 @@ class DuckDBDialect(Dialect):
         """Whether moments of a column that is declared so are moments of the world, in UTC."""
         return "TIME ZONE" in declared.upper() or declared.upper() == "TIMESTAMPTZ"
 
-    def clock(self, column: str) -> str:
-        """A column of moments as whole seconds since the first of the year 1."""
+    def clock(self, column: str, declared: str) -> str:
+        """A column of moments as whole seconds since the first of the year 1; a cast from
+        nanoseconds would round them."""
+        if declared.upper() == "TIMESTAMP_NS":
+            nanos = f"EPOCH_NS({column})"
+            below = f"CASE WHEN {nanos} % 1000000000 < 0 THEN 1 ELSE 0 END"
+            return f"({nanos} // 1000000000 - {below} + {EPOCH})"
         return f"((EPOCH_US(CAST({column} AS TIMESTAMP)) + {EPOCH * 10**6}) // 1000000)"
 
     def trimmed(self, column: str) -> str:

@@ -100,7 +100,7 @@ class PostgresDialect(Dialect):
         """Whether moments of a column that is declared so are moments of the world, in UTC."""
         return declared.endswith("with time zone")
 
-    def clock(self, column: str) -> str:
+    def clock(self, column: str, declared: str) -> str:
         """A column of moments as whole seconds since the first of the year 1."""
         return f"CAST(FLOOR(EXTRACT(EPOCH FROM {column})) + {EPOCH} AS BIGINT)"
 

@@ -93,7 +93,7 @@ class SparkDialect(Dialect):
         """Whether moments of a column that is declared so are moments of the world, in UTC."""
         return declared != "timestamp_ntz"
 
-    def clock(self, column: str) -> str:
+    def clock(self, column: str, declared: str) -> str:
         """A column of moments as whole seconds since the first of the year 1."""
         return f"((UNIX_MICROS(CAST({column} AS TIMESTAMP)) + {EPOCH * 10**6}L) DIV 1000000)"
 

@@ -76,7 +76,7 @@ def coded(name: str, domain: Domain, declared: str, dialect: Dialect) -> str:
         width = (domain.high - domain.low).days
         return _cast(dialect.days(day, dialect.constant(domain.low)), (-1, width + 1), dialect)
     if isinstance(domain, Timestamps):
-        code = moment_code(column, domain, kind, dialect.knows_zone(declared), dialect)
+        code = moment_code(dialect.quoted(name), domain, declared, dialect)
         return _cast(code, (-1, domain.count), dialect)
     if isinstance(domain, Open):
         return dialect.words(column, kind)

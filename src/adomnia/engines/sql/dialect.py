@@ -99,7 +99,7 @@ class Dialect(ABC):
         """Whether moments of a column that is declared so are moments of the world, in UTC."""
 
     @abstractmethod
-    def clock(self, column: str) -> str:
+    def clock(self, column: str, declared: str) -> str:
         """A column of moments as whole seconds since the first of the year 1, before which none
         lies that it is asked for."""
 

@@ -31,12 +31,17 @@ _WEST = ":[0-9.]+ ?(-)"
 _AHEAD = ":[0-9.]+ ?[+-]([0-9]{2})", ":[0-9.]+ ?[+-][0-9]{2}:?([0-9]{2})"
 
 
-def moment_code(column: str, domain: Timestamps, kind: str, zoned: bool, dialect: Dialect) -> str:
+def moment_code(column: str, domain: Timestamps, declared: str, dialect: Dialect) -> str:
     """The SQL of a code: -1 below the domain, one past the last above it, NULL for no moment.
 
     The seconds are worked out only where the day is near the domain, so that nothing can pass
     what an engine holds.
     """
+    kind = dialect.family(declared)
+    if kind == "other":
+        column, kind = dialect.words(column, kind), "text"
+    if kind not in ("date", "moment", "text"):
+        return "CAST(NULL AS BIGINT)"
     first, last = (end.date() for end in (domain.low - MARGIN, domain.high + MARGIN))
     low, step = seconds_of(domain.low), domain.step
 
@@ -45,7 +50,7 @@ def moment_code(column: str, domain: Timestamps, kind: str, zoned: bool, dialect
         return f"LEAST(GREATEST({above} - 1, -1), {domain.count})"
 
     def coded(day: str) -> str:
-        local = _local(column, day, domain, kind, zoned, dialect)
+        local = _local(column, day, domain, (kind, declared), dialect)
         return (
             f"CASE WHEN {day} < {dialect.constant(first)} THEN -1 "
             f"WHEN {day} > {dialect.constant(last)} THEN {domain.count} "
@@ -61,17 +66,16 @@ def seconds_text(day: str, dialect: Dialect) -> str:
 
 
 def _local(
-    column: str, day: str, domain: Timestamps, kind: str, zoned: bool, dialect: Dialect
+    column: str, day: str, domain: Timestamps, kind: tuple[str, str], dialect: Dialect
 ) -> str:
     """The seconds by the zone's clock, of a value whose day is near the domain."""
-    if kind == "date":
+    if kind[0] == "date":
         return seconds_text(day, dialect)
-    if kind == "moment":
-        seconds = dialect.clock(column)
-        return _moved(seconds, domain, dialect) if zoned else seconds
-    return dialect.let(
-        "text", dialect.trimmed(column), lambda text: _read(text, day, domain, dialect)
-    )
+    if kind[0] == "moment":
+        seconds = dialect.clock(column, kind[1])
+        return _moved(seconds, domain, dialect) if dialect.knows_zone(kind[1]) else seconds
+    trimmed = dialect.trimmed(column)
+    return dialect.let("text", trimmed, lambda text: _read(text, day, domain, dialect))
 
 
 def _read(text: str, day: str, domain: Timestamps, dialect: Dialect) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from adomnia.engines.duckdb.values import total
 from adomnia.engines.sql.dialect import Dialect, Pairs, literal
-from adomnia.engines.sql.text_formats import DAY, ENDLESS, FAR, NUMBER, SPACES
+from adomnia.engines.sql.text_formats import DAY, ENDLESS, FAR, NUMBER, SPACES, USUAL
 from adomnia.errors import PolicyError
 from adomnia.queries.calendar import EPOCH
 from adomnia.queries.ranges import Day, Moment, Number, Range, Text, Truth
@@ -100,6 +100,11 @@ class DuckDBDialect(Dialect):
             below = f"CASE WHEN {nanos} % 1000000000 < 0 THEN 1 ELSE 0 END"
             return f"({nanos} // 1000000000 - {below} + {EPOCH})"
         return f"((EPOCH_US(CAST({column} AS TIMESTAMP)) + {EPOCH * 10**6}) // 1000000)"
+
+    def usual_moment(self, column: str) -> str | None:
+        """A text such as 2024-03-01 12:00:00 as seconds; NULL for every other text."""
+        seconds = self.clock(f"TRY_CAST({column} AS TIMESTAMP)", "TIMESTAMP")
+        return f"CASE WHEN REGEXP_MATCHES({column}, {literal(USUAL)}) THEN {seconds} END"
 
     def trimmed(self, column: str) -> str:
         """A text without spaces around it."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from adomnia.engines.sql.dialect import Dialect
@@ -41,12 +42,15 @@ def coding(
     """The needed columns of a source as the select list that codes them, with whether cleaning
     left something out (`lost`) where that is needed."""
     for name, declared in types.items():
-        text = coded(name, _domain(table, name), declared, dialect)
+        domain = _domain(table, name)
+        text = coded(name, domain, declared, dialect)
         if name in needed:
             yield f"{text} AS {dialect.quoted(name)}"
         if lost(name) in needed:
-            test = _left_out(dialect.quoted(name), text, _domain(table, name))
-            yield f"{test} AS {dialect.quoted(lost(name))}"
+            test = partial(_left_out, dialect.quoted(name), domain=domain)
+            long = isinstance(domain, Timestamps)
+            marked = dialect.let("code", text, test) if long else test(text)
+            yield f"{marked} AS {dialect.quoted(lost(name))}"
 
 
 LOST = "adomnia lost "

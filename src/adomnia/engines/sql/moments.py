@@ -32,32 +32,45 @@ _AHEAD = ":[0-9.]+ ?[+-]([0-9]{2})", ":[0-9.]+ ?[+-][0-9]{2}:?([0-9]{2})"
 
 
 def moment_code(column: str, domain: Timestamps, declared: str, dialect: Dialect) -> str:
-    """The SQL of a code: -1 below the domain, one past the last above it, NULL for no moment.
-
-    The seconds are worked out only where the day is near the domain, so that nothing can pass
-    what an engine holds.
-    """
+    """The SQL of a code: -1 below the domain, one past the last above it, NULL for no moment."""
     kind = dialect.family(declared)
     if kind == "other":
         column, kind = dialect.words(column, kind), "text"
     if kind not in ("date", "moment", "text"):
         return "CAST(NULL AS BIGINT)"
-    first, last = (end.date() for end in (domain.low - MARGIN, domain.high + MARGIN))
-    low, step = seconds_of(domain.low), domain.step
 
-    def steps(seconds: str) -> str:
-        above = dialect.quotient(f"({seconds} - CAST({low - step} AS BIGINT))", f"{step}")
-        return f"LEAST(GREATEST({above} - 1, -1), {domain.count})"
-
-    def coded(day: str) -> str:
+    def near(day: str) -> str:
         local = _local(column, day, domain, (kind, declared), dialect)
-        return (
-            f"CASE WHEN {day} < {dialect.constant(first)} THEN -1 "
-            f"WHEN {day} > {dialect.constant(last)} THEN {domain.count} "
-            f"WHEN {day} IS NOT NULL THEN {steps(local)} END"
-        )
+        return _by_day(day, _steps(local, domain, dialect), domain, dialect)
 
-    return dialect.let("day", dialect.day(column, kind), coded)
+    code = dialect.let("day", dialect.day(column, kind), near)
+    usual = dialect.usual_moment(column) if kind == "text" else None
+    if usual is None:
+        return code
+
+    def quickly(seconds: str) -> str:
+        found = _steps(seconds, domain, dialect)
+        return f"CASE WHEN {seconds} IS NOT NULL THEN {found} ELSE {code} END"
+
+    return dialect.let("usual", usual, quickly)
+
+
+def _steps(seconds: str, domain: Timestamps, dialect: Dialect) -> str:
+    """The step at or before a number of seconds, at most one past each end."""
+    below = seconds_of(domain.low) - domain.step
+    above = dialect.quotient(f"({seconds} - CAST({below} AS BIGINT))", str(domain.step))
+    return f"LEAST(GREATEST({above} - 1, -1), {domain.count})"
+
+
+def _by_day(day: str, steps: str, domain: Timestamps, dialect: Dialect) -> str:
+    """The steps of what is near the domain, so that nothing passes what an engine holds; what is
+    not is below or above."""
+    first, last = (end.date() for end in (domain.low - MARGIN, domain.high + MARGIN))
+    return (
+        f"CASE WHEN {day} < {dialect.constant(first)} THEN -1 "
+        f"WHEN {day} > {dialect.constant(last)} THEN {domain.count} "
+        f"WHEN {day} IS NOT NULL THEN {steps} END"
+    )
 
 
 def seconds_text(day: str, dialect: Dialect) -> str:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from adomnia.engines.sql.dialect import literal
 
-__all__ = ["DAY", "ENDLESS", "FAR", "MANTISSA", "NUMBER", "PLAIN", "SPACES", "ZERO", "truth_of"]
+__all__ = [
+    "DAY",
+    "ENDLESS",
+    "FAR",
+    "MANTISSA",
+    "NUMBER",
+    "PLAIN",
+    "SPACES",
+    "USUAL",
+    "ZERO",
+    "truth_of",
+]
 
 FAR = 200
 """A text of more signs is no number and no day: below this, none passes the range of a double."""
@@ -20,6 +31,7 @@ ZONE = r" ?(Z|UTC|[+-][0-9]{2}(:?[0-9]{2})?)"
 MONTH, OF_MONTH = "(0?[1-9]|1[0-2])", "(0?[1-9]|[12][0-9]|3[01])"
 DATE = f"^[0-9]{{1,6}}(-{MONTH}-{OF_MONTH}|/{MONTH}/{OF_MONTH})"
 DAY = f"{DATE}({TIME}({ZONE})?)?$"
+USUAL = "^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2})?$"
 ENDLESS = "(?i)^-?inf(inity)?$"
 NUMBER = f"(?i)^[+-]?({MANTISSA}(e[+-]?[0-9]+)?|inf(inity)?|nan)$"
 """What is written in a text: nothing else is a day or a number, whatever an engine would take."""

@@ -12,7 +12,8 @@ from people import summary
 from adomnia.errors import QuestionError
 from adomnia.queries.canonical import expression_from, expression_json
 from adomnia.queries.expression import Column
-from adomnia.queries.operations import call, constant
+from adomnia.queries.operations import call, constant, evaluate
+from adomnia.queries.patterns import stand_ins
 from adomnia.queries.ranges import Moment, cells, count_cells, from_domain, outside, union
 from adomnia.queries.sql.bind import bind
 from adomnia.schema.domain import Dates, Grid, Timestamps
@@ -175,3 +176,25 @@ def test_lattices_are_joined_on_their_common_step():
     assert joined.step == 1800
     assert {*cells(shifted)} <= {*cells(joined)}
     assert outside(hours) == (datetime(2023, 12, 31, 23), datetime(2025, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("condition", "count"),
+    [
+        ("DATE_TRUNC('month', seen) = '2024-03-01'", 366),
+        ("CAST(seen AS DATE) > '2024-03-01' AND seen < '2024-06-01'", 366),
+        ("EXTRACT(dow FROM seen) = 1 OR seen >= '2024-06-01'", 366),
+        ("seen < '2024-06-01 12:00'", 5),
+        ("EXTRACT(hour FROM seen) = 1", None),
+        ("EXTRACT(dow FROM seen) = 1 OR seen > '2024-06-01'", None),
+        ("seen < left_at", None),
+    ],
+)
+def test_days_stand_for_their_moments_where_nothing_tells_these_apart(condition, count):
+    where = ask(f"SELECT COUNT(*) FROM stays WHERE {condition}").where
+    found = stand_ins("seen", from_domain(HOURS), [where])
+    assert (found if found is None else len(found)) == count
+    if count == 366:
+        hours = cells(from_domain(HOURS))
+        met = {(one.date(), evaluate(where, {"seen": one})) for one in hours}
+        assert met == {(one.date(), evaluate(where, {"seen": one})) for one in found}

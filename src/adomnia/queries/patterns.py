@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any
 
+from adomnia.queries.calendar import PARTS, UNITS, midnight, truncate
 from adomnia.queries.expression import Call, Column, Constant, Expr, columns
 from adomnia.queries.operations import evaluate
 from adomnia.queries.ranges import Day, Moment, Number, Range, Text, cells, count_cells, outside
@@ -81,7 +82,40 @@ def stand_ins(name: str, spread: Range, tests: Sequence[Expr]) -> tuple[Any, ...
     uses = [_compared(use, spread) for test in tests for use in _uses(test, name)]
     if None not in uses:
         return _around({point for use in uses if use for point in use}, spread)
+    if isinstance(spread, Moment) and all(_sees_days(test, name) for test in tests):
+        return _first_of_days(spread)
     return cells(spread) if count is not None and count <= MAX_ROWS else None
+
+
+def _sees_days(expr: Expr, name: str) -> bool:
+    """Whether nothing in an expression tells two moments of one day of a column apart."""
+    if not isinstance(expr, Call):
+        return not isinstance(expr, Column) or expr.name != name
+    first = expr.args[0] if expr.args else None
+    if isinstance(first, Call) and first.op in ("inside", "nearest"):
+        first = first.args[0]
+    if isinstance(first, Column) and first.name == name:
+        return _cuts_to_days(expr)
+    return all(_sees_days(arg, name) for arg in expr.args)
+
+
+def _cuts_to_days(use: Call) -> bool:
+    if use.op in ("lt", "ge"):
+        other = use.args[1]
+        value = other.value if isinstance(other, Constant) else None
+        return isinstance(value, datetime) and truncate(value, "day") == value
+    if use.op in ("to_day", "is_null"):
+        return True
+    known = {"moment_trunc": UNITS, "moment_part": PARTS}.get(use.op, ())
+    return use.params[:1] != () and use.params[0] in known
+
+
+def _first_of_days(spread: Moment) -> tuple[Any, ...] | None:
+    days = (spread.high.date() - spread.low.date()).days + 1
+    if days > MAX_ROWS:
+        return None
+    first = midnight(spread.low.date())
+    return (spread.low, *(first + timedelta(days=day) for day in range(1, days)))
 
 
 def _uses(expr: Expr, name: str) -> Iterator[Expr]:

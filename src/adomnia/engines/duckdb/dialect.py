@@ -101,7 +101,7 @@ class DuckDBDialect(Dialect):
             return f"({nanos} // 1000000000 - {below} + {EPOCH})"
         return f"((EPOCH_US(CAST({column} AS TIMESTAMP)) + {EPOCH * 10**6}) // 1000000)"
 
-    def usual_moment(self, column: str) -> str | None:
+    def usual_moment(self, column: str) -> str:
         """A text such as 2024-03-01 12:00:00 as seconds; NULL for every other text."""
         seconds = self.clock(f"TRY_CAST({column} AS TIMESTAMP)", "TIMESTAMP")
         return f"CASE WHEN REGEXP_MATCHES({column}, {literal(USUAL)}) THEN {seconds} END"

@@ -11,7 +11,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adomnia.engines.sql.dialect import Dialect, Pairs, literal, whole_text
-from adomnia.engines.sql.text_formats import DAY, FAR, MANTISSA, PLAIN, SPACES, ZERO, truth_of
+from adomnia.engines.sql.text_formats import (
+    DAY,
+    FAR,
+    MANTISSA,
+    PLAIN,
+    SPACES,
+    USUAL,
+    ZERO,
+    truth_of,
+)
 from adomnia.queries.calendar import EPOCH
 from adomnia.queries.ranges import Day, Moment, Number, Range, Text, Truth
 
@@ -103,6 +112,11 @@ class PostgresDialect(Dialect):
     def clock(self, column: str, declared: str) -> str:
         """A column of moments as whole seconds since the first of the year 1."""
         return f"CAST(FLOOR(EXTRACT(EPOCH FROM {column})) + {EPOCH} AS BIGINT)"
+
+    def usual_moment(self, column: str) -> str:
+        """A text such as 2024-03-01 12:00:00 as seconds; NULL for every other text."""
+        seconds = self.clock(f"CAST({column} AS TIMESTAMP)", "timestamp")
+        return f"CASE WHEN {column} ~ {literal(USUAL)} THEN {seconds} END"
 
     def trimmed(self, column: str) -> str:
         """A text without spaces around it."""

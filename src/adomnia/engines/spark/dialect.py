@@ -11,7 +11,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adomnia.engines.sql.dialect import Dialect, Pairs, literal, whole_text
-from adomnia.engines.sql.text_formats import DAY, FAR, MANTISSA, NUMBER, SPACES, ZERO, truth_of
+from adomnia.engines.sql.text_formats import (
+    DAY,
+    FAR,
+    MANTISSA,
+    NUMBER,
+    SPACES,
+    USUAL,
+    ZERO,
+    truth_of,
+)
 from adomnia.queries.calendar import EPOCH
 from adomnia.queries.operations import like_regex
 from adomnia.queries.ranges import Day, Moment, Number, Range, Text, Truth
@@ -96,6 +105,11 @@ class SparkDialect(Dialect):
     def clock(self, column: str, declared: str) -> str:
         """A column of moments as whole seconds since the first of the year 1."""
         return f"((UNIX_MICROS(CAST({column} AS TIMESTAMP)) + {EPOCH * 10**6}L) DIV 1000000)"
+
+    def usual_moment(self, column: str) -> str:
+        """A text such as 2024-03-01 12:00:00 as seconds; NULL for every other text."""
+        usual = f"LENGTH({column}) <= 19 AND {self.matches(column, USUAL)}"
+        return f"CASE WHEN {usual} THEN {self.clock(column, 'timestamp')} END"
 
     def trimmed(self, column: str) -> str:
         """A text without spaces around it."""

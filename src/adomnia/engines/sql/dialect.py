@@ -103,10 +103,10 @@ class Dialect(ABC):
         """A column of moments as whole seconds since the first of the year 1, before which none
         lies that it is asked for."""
 
-    def usual_moment(self, column: str) -> str | None:
-        """A text of the usual form, without a zone, as such seconds where that can be told more
-        quickly than by the rules for all forms; NULL for every other text."""
-        return None
+    @abstractmethod
+    def usual_moment(self, column: str) -> str:
+        """A text of the usual form (`USUAL`), without a zone, as such seconds: it is told more
+        quickly than by the rules for all forms. NULL for every other text."""
 
     @abstractmethod
     def trimmed(self, column: str) -> str:

@@ -44,15 +44,14 @@ def moment_code(column: str, domain: Timestamps, declared: str, dialect: Dialect
         return _by_day(day, _steps(local, domain, dialect), domain, dialect)
 
     code = dialect.let("day", dialect.day(column, kind), near)
-    usual = dialect.usual_moment(column) if kind == "text" else None
-    if usual is None:
+    if kind != "text":
         return code
 
     def quickly(seconds: str) -> str:
         found = _steps(seconds, domain, dialect)
         return f"CASE WHEN {seconds} IS NOT NULL THEN {found} ELSE {code} END"
 
-    return dialect.let("usual", usual, quickly)
+    return dialect.let("usual", dialect.usual_moment(column), quickly)
 
 
 def _steps(seconds: str, domain: Timestamps, dialect: Dialect) -> str:

@@ -173,6 +173,12 @@ EXPRESSIONS = {
     "case": "CASE WHEN flag THEN age ELSE t END",
     "map": "LENGTH(city)", "extract": "EXTRACT(doy FROM day)",
     "trunc": "DATE_TRUNC('quarter', day) - DATE_TRUNC('week', day)", "days": "day - moment",
+    "day_shift": "EXTRACT(doy FROM day + INTERVAL '1 month 2 days')",
+    "moment_shift": "EXTRACT(hour FROM CAST(day AS TIMESTAMP) - INTERVAL '13 months 90 minutes')",
+    "moment_trunc": "EXTRACT(day FROM DATE_TRUNC('month', moment + INTERVAL '1 day'))",
+    "moment_part": "EXTRACT(isodow FROM DATE_TRUNC('quarter', CAST(moment AS TIMESTAMP)))",
+    "seconds": "EXTRACT(EPOCH FROM CAST(day AS TIMESTAMP) - moment)",
+    "to_day": "CAST(CAST(day AS TIMESTAMP) - INTERVAL '1 second' AS DATE) - DATE '2020-01-01'",
 }  # fmt: skip
 REAL = ["SQRT(age)", "SQRT(t)", "LN(age)", "LN(price)", "EXP(t)", "SQRT(big)"]
 

@@ -48,15 +48,17 @@ def test_an_answer_says_honestly_what_max_rows_leaves_out(visits, run, monkeypat
     before = run("ask", ASKED, "--epsilon", "1", "--format", "json").json
     count, off = before["rows"][0][0], before["margins"]["n"][0]
     assert TRUTH - count > 100 * off  # the noise alone does not tell it
-    assert "rows beyond max_rows are not counted; how many is not known" in " ".join(
-        before["notes"]
-    )
+    used = "of each person at most 5 rows are used; "
+    assert f"{used}how many rows are left out is not known" in " ".join(before["notes"])
     assert before["whole"] == {}
 
     loaded = run("load", "--quality", "0.02")
     assert loaded.code == 0
     (said,) = [line for line in loaded.out.splitlines() if "max_rows" in line]
-    pattern = r"about (1\d\d,\d{3}) rows of the whole table \(± [\d,]+\) are left out by max_rows, "
+    pattern = (
+        used
+        + r"about (1\d\d,\d{3}) rows of the whole table \(± [\d,]+\) are left out by max_rows, "
+    )
     pattern += r"beside those of at most [\d,]+ people with more than \d+ rows each"
     assert re.fullmatch(pattern, said)
 

@@ -88,8 +88,8 @@ def test_counts_cost_what_they_say_or_are_refused(visits, run, monkeypatch):
 def test_bounds_are_proposed_with_the_lines_to_paste(visits, run, monkeypatch):
     monkeypatch.chdir(visits)
     text = run("bounds", "cost", "--epsilon", "0.5").out
-    assert re.search(r"^\[attributes.cost\]\nlow = -?\d+  # found privately, receipt [0-9a-f]{32}$",
-                     text, re.MULTILINE)  # fmt: skip
+    lines = r'^\[attributes.cost\]\nlow = -?\d+\nhigh = \d+\norigin = "[0-9a-f]{32}"$'
+    assert re.search(lines, text, re.MULTILINE)
     assert re.search(r"^at most [\d,]+ people have a value above high$", text, re.MULTILINE)
     found = run("bounds", "cost", "--epsilon", "0.5", "--format", "json").json
     assert int(found["low"]) <= 0

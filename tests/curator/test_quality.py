@@ -126,6 +126,22 @@ def test_the_whole_interval_holds_the_raw_truth():
             assert 0 <= low <= (np.array(list("abz"))[rows % 3] == letter).sum() <= high
 
 
+def test_frames_have_the_whole_interval_beside_the_margin():
+    sql = "SELECT s, COUNT(*) AS n, AVG(x) AS m FROM people GROUP BY s"
+    with world().open() as database:
+        session = database.session()
+        assert "n_whole_low" not in session.ask(sql, epsilon=10).to_pandas()
+        assert not any(column.has_whole for column in session.describe(sql))
+        database.measure_quality(1000)
+        answer = session.ask(sql, epsilon=100)
+        assert [column.name for column in session.describe(sql) if column.has_whole] == ["n"]
+    names = ["s", "n", "n_margin", "n_whole_low", "n_whole_high", "m", "m_margin"]
+    for frame in (answer.to_pandas(), answer.to_polars(), answer.to_arrow().to_pandas()):
+        assert [*frame.columns] == names
+        ends = zip(frame["n_whole_low"], frame["n_whole_high"], strict=True)
+        assert [*ends] == answer.whole["n"]
+
+
 def test_what_groups_cut_has_no_whole_interval():
     privacy = UNIT + "\nmax_groups = 1"
     with world(privacy=privacy).open() as database:

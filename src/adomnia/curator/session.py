@@ -14,7 +14,7 @@ from adomnia.curator.answers.answer_shape import Described, describe, without_da
 from adomnia.curator.answers.known_rows import KnownRows, known_rows
 from adomnia.curator.answers.omissions import Omission, is_known, left_out_of, sentences
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
-from adomnia.curator.answers.whole import whole_intervals, whole_notes
+from adomnia.curator.answers.whole import whole_columns, whole_intervals, whole_notes
 from adomnia.curator.editions import edition_of, use_edition
 from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
 from adomnia.curator.quality.quality import paid_quality
@@ -189,7 +189,12 @@ class Session:
         >>> [(column.name, column.is_noisy) for column in columns]
         [('sex', False), ('count', True)]
         """
-        return describe(self._backend.interpret(sql, self.analyst))
+        question = self._backend.interpret(sql, self.analyst)
+        self._backend.take_last()
+        current = self._backend.current
+        left_out = self._left_out(question, None if current is None else current.number, 0.95)
+        whole = whole_columns(question, left_out)
+        return tuple(replace(one, has_whole=one.name in whole) for one in describe(question))
 
     def independence(self, first: str, second: str, epsilon: Amount) -> Independence:
         """Test whether two attributes are independent; their histograms must be public.

@@ -48,15 +48,17 @@ def test_an_answer_says_honestly_what_max_rows_leaves_out(visits, run, monkeypat
     before = run("ask", ASKED, "--epsilon", "1", "--format", "json").json
     count, off = before["rows"][0][0], before["margins"]["n"][0]
     assert TRUTH - count > 100 * off  # the noise alone does not tell it
-    assert "rows beyond max_rows are not counted; how many is not known" in " ".join(
-        before["notes"]
-    )
+    used = "of each person at most 5 rows are used; "
+    assert f"{used}how many rows are left out is not known" in " ".join(before["notes"])
     assert before["whole"] == {}
 
     loaded = run("load", "--quality", "0.02")
     assert loaded.code == 0
     (said,) = [line for line in loaded.out.splitlines() if "max_rows" in line]
-    pattern = r"about (1\d\d,\d{3}) rows of the whole table \(± [\d,]+\) are left out by max_rows, "
+    pattern = (
+        used
+        + r"about (1\d\d,\d{3}) rows of the whole table \(± [\d,]+\) are left out by max_rows, "
+    )
     pattern += r"beside those of at most [\d,]+ people with more than \d+ rows each"
     assert re.fullmatch(pattern, said)
 
@@ -86,8 +88,8 @@ def test_counts_cost_what_they_say_or_are_refused(visits, run, monkeypatch):
 def test_bounds_are_proposed_with_the_lines_to_paste(visits, run, monkeypatch):
     monkeypatch.chdir(visits)
     text = run("bounds", "cost", "--epsilon", "0.5").out
-    assert re.search(r"^\[attributes.cost\]\nlow = -?\d+  # found privately, receipt [0-9a-f]{32}$",
-                     text, re.MULTILINE)  # fmt: skip
+    lines = r'^\[attributes.cost\]\nlow = -?\d+\nhigh = \d+\norigin = "[0-9a-f]{32}"$'
+    assert re.search(lines, text, re.MULTILINE)
     assert re.search(r"^at most [\d,]+ people have a value above high$", text, re.MULTILINE)
     found = run("bounds", "cost", "--epsilon", "0.5", "--format", "json").json
     assert int(found["low"]) <= 0

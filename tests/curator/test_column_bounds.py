@@ -50,12 +50,14 @@ def test_the_lines_go_into_a_policy(tmp_path):
     with world().open(tmp_path) as database:
         proposed = database.bounds("loss", "2", step="0.1")
         assert (proposed.step, proposed.high < 0) == (Fraction(1, 10), True)
-        assert f"# found privately, receipt {proposed.receipt}" in proposed.lines()
+        assert proposed.lines().endswith(f'\norigin = "{proposed.receipt}"\n')
         assert proposed.to_json()["policy"] == proposed.lines()
     file = tmp_path / "adomnia.toml"
     file.write_text(file.read_text() + proposed.lines())
     with adomnia.open(file) as database:
         assert database.table.attributes["loss"].domain.low == proposed.low
+        assert database.policy.origins["loss"] == proposed.receipt
+        assert database.check().origin("loss").startswith("paid")
         answer = database.session().ask("SELECT AVG(loss) AS m FROM people", epsilon=10)
         assert answer.rows[0][0] == pytest.approx(-50, abs=2)
 

@@ -21,7 +21,7 @@ import adomnia
 from adomnia.cli.main import main
 from adomnia.curator.planning.plan import LossRequest, make_plan
 from adomnia.curator.sources import engine_of
-from adomnia.curator.table_backend import _table
+from adomnia.curator.table_backend import table_of
 from adomnia.engines.engine import Request
 from adomnia.mechanisms.unseal import unseal
 from adomnia.policy.policy import read_policy
@@ -81,7 +81,7 @@ def test_who_passes_a_filter_moves_a_sum_by_no_more_than_is_priced(tmp_path, sql
     vectors = []
     for name, rows in (("one", ROWS), ("other", WELL)):
         policy = read_policy(written(tmp_path / name, rows, PRIVACY[privacy]))
-        table = _table(policy)
+        table = table_of(policy)
         plan = make_plan(bind(sql, table, tuple(COLUMNS)), policy, LossRequest(Fraction(1)))
         domains = {n: part.domain for n, part in policy.attributes.items()}
         engine = engine_of(tmp_path / name / "people.parquet", "people", domains)

@@ -9,7 +9,7 @@ import pytest
 
 from adomnia.errors import BudgetError, NotAllowedError, PolicyError
 from adomnia.review.database import open_database
-from adomnia.testing import World, listed, number
+from adomnia.testing import World, listed, number, timestamps
 
 UNIT = 'epsilon = {epsilon}\nunit = "who"\nmax_rows = 5'
 
@@ -38,8 +38,9 @@ def test_counts_are_right_but_for_their_noise():
             assert part.count == pytest.approx(share * kept, abs=0.05 * kept)
         assert (x.column, s.column) == ("x", "s")
         assert rows.says == (
-            f"about {rows.count:,} rows of the whole table (± {rows.margin}) are left out by "
-            f"max_rows, beside those of at most {rows.people} people with more than 40 rows each"
+            f"of each who at most 5 rows are used; about {rows.count:,} rows of the whole table "
+            f"(± {rows.margin}) are left out by max_rows, beside those of at most "
+            f"{rows.people} people with more than 40 rows each"
         )
         assert "values of x" in x.says
         assert x.says.endswith("are outside of its bounds, or could not be read")
@@ -82,7 +83,11 @@ def test_an_answer_tells_only_what_concerns_it():
             ("rows", None, None), ("values", "x", None),
         ]  # fmt: skip
         assert unpaid.whole == {}
-        assert any("how many is not known" in note for note in unpaid.notes)
+        unknown = "is not known: the curator can count it, adomnia load --quality 0.02"
+        assert [note for note in unpaid.notes if "not known" in note] == [
+            f"of each who at most 5 rows are used; how many rows are left out {unknown}",
+            f"values of x outside of its bounds count as the nearest; how many {unknown}",
+        ]
         database.measure_quality(100)
         told = {
             "SELECT COUNT(*) AS n FROM people": [None],
@@ -121,14 +126,92 @@ def test_the_whole_interval_holds_the_raw_truth():
             assert 0 <= low <= (np.array(list("abz"))[rows % 3] == letter).sum() <= high
 
 
+def test_frames_have_the_whole_interval_beside_the_margin():
+    sql = "SELECT s, COUNT(*) AS n, AVG(x) AS m FROM people GROUP BY s"
+    with world().open() as database:
+        session = database.session()
+        assert "n_whole_low" not in session.ask(sql, epsilon=10).to_pandas()
+        assert not any(column.has_whole for column in session.describe(sql))
+        database.measure_quality(1000)
+        answer = session.ask(sql, epsilon=100)
+        assert [column.name for column in session.describe(sql) if column.has_whole] == ["n"]
+    names = ["s", "n", "n_margin", "n_whole_low", "n_whole_high", "m", "m_margin"]
+    for frame in (answer.to_pandas(), answer.to_polars(), answer.to_arrow().to_pandas()):
+        assert [*frame.columns] == names
+        ends = zip(frame["n_whole_low"], frame["n_whole_high"], strict=True)
+        assert [*ends] == answer.whole["n"]
+
+
 def test_what_groups_cut_has_no_whole_interval():
     privacy = UNIT + "\nmax_groups = 1"
     with world(privacy=privacy).open() as database:
         database.measure_quality(100)
         answer = database.session().ask("SELECT s, COUNT(*) AS n FROM people GROUP BY s", 10)
         assert [part.what for part in answer.left_out] == ["rows", "groups", "values"]
+        assert answer.left_out[0].says.startswith(
+            "of each who at most 5 rows are used (in 1 group)"
+        )
+        assert answer.left_out[1].says == "how many more rows max_groups leaves out is not known"
         assert answer.whole == {}
         assert database.session().ask("SELECT COUNT(*) AS n FROM people", 10).whole
+
+
+BOUNDS = {
+    "max_groups = 1": "at most 5 rows are used (in 1 group);",
+    "max_groups = 1\nmax_rows_per_group = 2": "at most 5 rows are used (in 1 group, 2 in one);",
+    "max_rows_per_group = 2": "at most 5 rows are used (2 in one group);",
+    "max_groups = 4": "at most 5 rows are used;",
+}
+
+
+@pytest.mark.parametrize(("bound", "said"), BOUNDS.items())
+def test_bounds_in_groups_are_told_where_they_bind_in_one_sentence(bound, said):
+    with world(privacy=f"{UNIT}\n{bound}").open() as database:
+        session = database.session()
+        answer = session.ask("SELECT s, COUNT(*) AS n FROM people GROUP BY s", 10)
+        (note,) = [note for note in answer.notes if "are used" in note]
+        assert said in note
+        assert (
+            "at most 5 rows are used;"
+            in session.ask("SELECT COUNT(*) AS n FROM people", 1).notes[0]
+        )
+
+
+def test_several_clamped_columns_are_told_in_one_sentence():
+    columns = {"x": [1, 9], "y": [1, 9], "t": ["2024-01-01T05:00", "2025-01-01T05:00"]}
+    hours = timestamps("2024-01-01", "2024-01-02", "1h")
+    domains = {"x": number(0, 2), "y": number(0, 2), "t": hours}
+    with World(columns, domains).open() as database:
+        session = database.session()
+        late = "MAX(EXTRACT(hour FROM t)) AS c"
+        plan = session.plan(f"SELECT SUM(x) AS a, AVG(y) AS b, {late} FROM people", epsilon=1)
+        assert [part.column for part in plan.left_out] == ["x", "y", "t"]
+        (said,) = [line for line in str(plan).splitlines() if "not known" in line]
+        assert "values of x, y and t outside of their bounds count as the nearest; how many" in said
+        (alone,) = session.plan(f"SELECT {late} FROM people", epsilon=1).left_out
+        assert alone.says.startswith("values of t outside of its bounds count as the nearest;")
+
+
+def test_in_place_nothing_can_be_counted_and_it_is_said_all_the_same(tmp_path):
+    file = world().write(tmp_path)
+    file.write_text(file.read_text().replace("[data]", "[data]\nin_place = true"))
+    with open_database(file) as database:
+        answer = database.session().ask("SELECT SUM(x) AS t FROM people", epsilon=1)
+        assert answer.notes[:2] == (
+            "of each who at most 5 rows are used; how many rows are left out is not known",
+            "values of x outside of its bounds count as the nearest; how many is not known",
+        )
+
+
+def test_a_release_says_how_many_rows_of_a_person_are_used():
+    with world().open() as database:
+        plan = database.plan_release(marginals=["s"], epsilon=1)
+        (said,) = [note for note in database.release(plan).notes if "are used" in note]
+        assert said.startswith("of each who at most 5 rows are used; how many rows are left out is")
+        database.measure_quality(1000)
+        plan = database.plan_release(marginals=["s"], epsilon=2)
+        (said,) = [note for note in database.release(plan).notes if "are used" in note]
+        assert "rows of the whole table" in said
 
 
 def test_another_bound_on_rows_is_another_count(tmp_path):

@@ -119,6 +119,9 @@ def test_the_answer_says_what_a_unit_loses_and_its_margin_is_for_all(village):
     answer = made.ask_all(made.holders["north"].database.policy.file).ask(ASKED[0], "1")
     assert answer.spent["epsilon"] == 1
     assert answer.margins["n"][0] > 40  # of noise of scale 15; for one holder it would be 15
+    said = "of each person at most 5 rows are used; how many rows are left out is not known"
+    assert answer.left_out[0].says == said
+    assert said in answer.notes
 
 
 def test_a_holder_that_is_told_of_fewer_is_not_in_the_sum_of_more(village):

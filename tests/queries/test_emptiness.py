@@ -113,15 +113,9 @@ def test_columns_that_are_not_tied_are_looked_at_one_by_one():
 
 def test_a_value_that_is_not_listed_is_noted():
     question = ask("SELECT COUNT(*) FROM people WHERE sex IN ('F', 'm') AND region_id <> 7")
-    assert question.notes[:2] == (
+    assert question.notes == (
         "'m' is no value of sex: did you mean 'M'?",
         "7 is no value of region_id",
     )
     joined = "SELECT COUNT(*) FROM people JOIN regions USING (region_id) WHERE age > 3"
-    assert ask(joined).notes == question.notes[2:]
-
-
-def test_what_units_leave_out_is_said_beside_every_number():
-    (note,) = ask("SELECT COUNT(*) FROM people").notes
-    assert note.startswith("of each person_id at most 5 rows are used: rows past that are in no")
-    assert ask("SELECT 1 AS one FROM people LIMIT 0").notes == ()
+    assert ask(joined).notes == ()

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from adomnia.curator.answers.known_rows import DECLARED
-from adomnia.curator.answers.omissions import Omission
+from adomnia.curator.answers.omissions import Omission, sentences
 from adomnia.formatting import amount, amounts, confidence, margin, margin_size, one_line, share
 
 __all__ = [
@@ -136,7 +136,7 @@ def plan_lines(plan: ShownPlan, margins: bool = True) -> Iterator[str]:
         yield f"  {one_line(name)}: {_worth(worth)}"
     if plan.row_level.get("ratio") is not None:
         yield _against_rows(plan.row_level, len(measurements))
-    yield from (f"  {one_line(part.says)}" for part in plan.left_out)
+    yield from (f"  {one_line(said)}" for said in sentences(plan.left_out))
     yield "nothing was spent"
 
 

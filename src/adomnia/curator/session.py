@@ -12,9 +12,9 @@ from adomnia.curator.access import Error, Watch, confidence_of, error_of
 from adomnia.curator.answers.answer import Answer, AnswerTable, tabulate
 from adomnia.curator.answers.answer_shape import Described, describe, without_data
 from adomnia.curator.answers.known_rows import KnownRows, known_rows
-from adomnia.curator.answers.omissions import Omission, is_known, left_out_of
+from adomnia.curator.answers.omissions import Omission, is_known, left_out_of, sentences
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
-from adomnia.curator.answers.whole import whole_intervals, whole_notes
+from adomnia.curator.answers.whole import whole_columns, whole_intervals, whole_notes
 from adomnia.curator.editions import edition_of, use_edition
 from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
 from adomnia.curator.quality.quality import paid_quality
@@ -189,7 +189,12 @@ class Session:
         >>> [(column.name, column.is_noisy) for column in columns]
         [('sex', False), ('count', True)]
         """
-        return describe(self._backend.interpret(sql, self.analyst))
+        question = self._backend.interpret(sql, self.analyst)
+        self._backend.take_last()
+        current = self._backend.current
+        left_out = self._left_out(question, None if current is None else current.number, 0.95)
+        whole = whole_columns(question, left_out)
+        return tuple(replace(one, has_whole=one.name in whole) for one in describe(question))
 
     def independence(self, first: str, second: str, epsilon: Amount) -> Independence:
         """Test whether two attributes are independent; their histograms must be public.
@@ -438,7 +443,7 @@ class Session:
         if is_known(left_out):
             sure = tabulate(plan, found, (1 + confidence) / 2, attributes).margins
             whole = whole_intervals(plan.question, table.rows, sure, left_out)
-        said = (*(part.says for part in left_out), *whole_notes(whole), *notes)
+        said = (*sentences(left_out), *whole_notes(whole), *notes)
         answer = _told(table, confidence, cost, granted, said)
         return replace(answer, edition=edition, left_out=left_out, whole=whole)
 
@@ -447,7 +452,8 @@ class Session:
     ) -> tuple[Omission, ...]:
         """What is left out of an answer, as far as it is known of this edition."""
         quality = paid_quality(self._backend, edition)
-        return left_out_of(question, self._backend.table, quality, confidence)
+        countable = edition is not None  # nothing is counted in place
+        return left_out_of(question, self._backend.table, quality, confidence, countable)
 
 
 def _told(

@@ -19,8 +19,9 @@ import numpy as np
 
 from adomnia import errors
 from adomnia.curator.answers.answer import Answer, tabulate
+from adomnia.curator.answers.omissions import left_out_of, sentences
 from adomnia.curator.planning.plan import Plan
-from adomnia.curator.sources import read_public
+from adomnia.curator.table_backend import table_of
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
 from adomnia.federation.framing import LostError, call
 from adomnia.federation.joint_plan import digest_of, joint_plan, shapes_of
@@ -40,7 +41,6 @@ from adomnia.privacy.events import cost_of
 from adomnia.privacy.loss import Amount, exact
 from adomnia.queries.question import Question
 from adomnia.queries.sql.bind import bind
-from adomnia.schema.table import Table
 
 __all__ = ["JointSession", "open_holders"]
 
@@ -127,11 +127,8 @@ class JointSession:
 
         Raises a QuestionError where the statement cannot be asked.
         """
-        policy = self.policy
-        rows = policy.neighbors.rows or 1
-        table = Table(policy.table, policy.attributes, policy.unit, rows, read_public(policy))
-        columns = dict.fromkeys([*policy.attributes, *filter(None, [policy.unit])])
-        return bind(sql, table, tuple(columns))
+        columns = dict.fromkeys([*self.policy.attributes, *filter(None, [self.policy.unit])])
+        return bind(sql, table_of(self.policy), tuple(columns))
 
     def _plan(self, sql: str, epsilon: Fraction, holders: int) -> Plan:
         return joint_plan(self.bind(sql), self.policy, epsilon, holders)
@@ -142,7 +139,11 @@ class JointSession:
         readings = joined.readings(total)
         table = tabulate(joined.plan, readings, confidence, self.policy.attributes)
         names = [peer.name for peer in joined.present]
-        notes = [*table.notes, f"summed over {len(names)} holders: {', '.join(names)}"]
+        left_out = left_out_of(
+            joined.plan.question, table_of(self.policy), None, confidence, countable=False
+        )
+        notes = [*table.notes, *sentences(left_out)]
+        notes.append(f"summed over {len(names)} holders: {', '.join(names)}")
         if lost:
             notes.append(f"not in the sum, because they did not answer: {', '.join(lost)}")
         spent = {"epsilon": max((bill.paid[name] for name in names), default=Fraction(0))}
@@ -157,6 +158,7 @@ class JointSession:
             tuple(notes),
             table.margin_units,
             table.noise,
+            left_out=left_out,
         )
 
 

@@ -34,6 +34,21 @@ def test_asking_leads_to_a_page_that_can_be_read_again_for_free(living: Living):
     assert len(sheet) == 3
 
 
+def test_a_chart_says_beneath_it_what_is_left_out(tmp_path):
+    file = make_folder(tmp_path)
+    unit = 'confirmed = true\nunit = "income"\nmax_rows = 2'
+    file.write_text(file.read_text().replace("confirmed = true", unit))
+    sql = "SELECT sex, SUM(age) AS years FROM people GROUP BY sex"
+    with Living(file) as living:
+        page = asked(living, living.client("alice"), sql=sql)
+        alone = asked(living, living.client("alice"), sql="SELECT COUNT(*) AS n FROM people")
+    (figure,) = re.findall(r"<figure.*?</figure>", page.text, re.DOTALL)
+    for said in ("Of each income at most 2 rows are used;", "Values of age outside of its bounds"):
+        assert figure.count(said) == page.text.count(said) == 1
+    assert "<figure" not in alone.text
+    assert alone.text.count("Of each income at most 2 rows are used;") == 1
+
+
 def test_the_same_question_again_costs_nothing_and_says_so(living: Living):
     client = living.client("alice")
     asked(living, client, sql=BY_SEX)

@@ -92,9 +92,9 @@ class Parlour:
 
 
 def open_parlour(folder: Path, tls: ssl.SSLContext | None = None, most: int | None = None,
-                 rows: int = 1000) -> Parlour:  # fmt: skip
-    """A town behind an open door."""
-    database = open_database(write_town(folder, rows))
+                 rows: int = 1000, policy: Path | None = None) -> Parlour:  # fmt: skip
+    """A town behind an open door, or what a policy says."""
+    database = open_database(policy or write_town(folder, rows))
     accounts = open_accounts(database.policy)
     for name in ("alice", "bob", "carol"):
         accounts.add(name, "analyst", SECRET)

@@ -139,8 +139,9 @@ class Answer:
         """A pandas frame, with a column of margins behind each noisy one.
 
         `n_margin` is in the unit of `n`; of quantiles and modes it is `m_margin_rows`, in rows, and
-        an interval that was asked for is in `m_low` and `m_high`. The frame's `attrs` have the
-        confidence, the receipt, in what each margin is, and what is left out. Raises a
+        an interval that was asked for is in `m_low` and `m_high`. Where it is known what is left
+        out, `n_whole_low` and `n_whole_high` have the interval of `whole`. The frame's `attrs` have
+        the confidence, the receipt, in what each margin is, and what is left out. Raises a
         MachineryError where pandas is not installed.
         """
         pandas = _library("pandas")

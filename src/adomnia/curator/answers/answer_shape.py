@@ -45,6 +45,8 @@ class Described:
     is_noisy: bool = False
     has_interval: bool = field(default=False, repr=False)
     """Whether it is a quantile, or computed of one alone: it can be asked with an interval."""
+    has_whole: bool = field(default=False, repr=False)
+    """Whether it is a count or a sum of which is known what is left out."""
 
 
 def describe(question: Question) -> tuple[Described, ...]:

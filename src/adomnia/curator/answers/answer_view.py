@@ -40,6 +40,8 @@ class Shown(Protocol):
     @property
     def intervals(self) -> Mapping[str, Sequence[tuple[float, float] | None]]: ...
     @property
+    def whole(self) -> Mapping[str, Sequence[tuple[float, float] | None]]: ...
+    @property
     def confidence(self) -> float: ...
     @property
     def spent(self) -> Mapping[str, Fraction]: ...
@@ -101,7 +103,8 @@ def margin_columns(answer: Shown) -> Iterator[tuple[str, list[Any]]]:
     """The columns by name, a column of margins behind each noisy one.
 
     It is called `n_margin`, or `n_margin_rows` where the margin is in rows; the ends of an interval
-    are `n_low` and `n_high`. A name that the answer has already gets underscores behind it.
+    are `n_low` and `n_high`, of one with nothing left out `n_whole_low` and `n_whole_high`. A name
+    that the answer has already gets underscores behind it.
     """
     taken = set(answer.columns)
     for index, name in enumerate(answer.columns):
@@ -119,8 +122,9 @@ def _beside(answer: Shown, name: str) -> Iterator[tuple[str, list[Any]]]:
     if name in answer.margins:
         rows = "_rows" if answer.margin_units.get(name) == "rows" else ""
         yield f"{name}_margin{rows}", answer.margins[name]
-    for side, place in (("low", 0), ("high", 1)) if name in answer.intervals else ():
-        yield f"{name}_{side}", [ends and ends[place] for ends in answer.intervals[name]]
+    for of, intervals in (("", answer.intervals), ("whole_", answer.whole)):
+        for side, place in (("low", 0), ("high", 1)) if name in intervals else ():
+            yield f"{name}_{of}{side}", [ends and ends[place] for ends in intervals[name]]
 
 
 def fit_for_frames(values: Sequence[Any]) -> list[Any]:

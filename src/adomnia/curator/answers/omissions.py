@@ -16,14 +16,23 @@ from adomnia.engines.sql.units import ChosenGroups
 from adomnia.mechanisms.margins.margin import margin
 from adomnia.queries.expression import Expr, columns
 from adomnia.queries.question import Question
-from adomnia.schema.domain import Categories, Dates, Grid
+from adomnia.schema.domain import Categories, Dates, Grid, Timestamps
 from adomnia.schema.table import Table
 
-__all__ = ["Omission", "all_left_out", "is_known", "left_out_of", "read_columns"]
+__all__ = [
+    "Omission",
+    "all_left_out",
+    "is_known",
+    "left_out_of",
+    "read_columns",
+    "rows_left_out",
+    "sentences",
+]
 
 CLAMPED = ("sum", "avg", "var", "quantile", "min", "max")
 """Statistics that take a value outside of its bounds as the nearest one."""
-HOW = "how many is not known: adomnia load --quality 0.02"
+UNKNOWN = "is not known"
+COUNTABLE = f"{UNKNOWN}: the curator can count it, adomnia load --quality 0.02"
 
 
 @dataclass(frozen=True)
@@ -35,7 +44,7 @@ class Omission:
     more (None where that is not known). All of it holds together with half of the answer's doubt;
     `says` tells it in words.
 
-    >>> Omission("rows", "rows beyond max_rows are not counted").to_json()["count"] is None
+    >>> Omission("rows", "of each person at most 5 rows are used").to_json()["count"] is None
     True
     """
 
@@ -67,14 +76,34 @@ class Omission:
 
 
 def left_out_of(
-    question: Question, table: Table, quality: Quality | None, confidence: float
+    question: Question,
+    table: Table,
+    quality: Quality | None,
+    confidence: float,
+    countable: bool = True,
 ) -> tuple[Omission, ...]:
-    """What concerns this question of all that is left out."""
+    """What concerns this question of all that is left out; `countable`, if it can be paid for."""
     read = [name for name in table.attributes if name in read_columns(question)]
     paid = [] if quality is None else [name for name in read if name in quality.values]
     claims = len(paid) + (0 if quality is None or quality.rows is None else 2)
     sure = 1 - (1 - confidence) / (2 * max(1, claims))
-    return tuple(_all(question, table, quality, (paid, sure)))
+    unknown = COUNTABLE if countable else UNKNOWN
+    owned = table.unit is not None and bool(question.statistics)
+    rows = _of_rows(question, table, (quality, sure, unknown)) if owned else ()
+    if quality is None:
+        return (*rows, *_clamped_values(question, table, unknown))
+    return (*rows, *(_values(table, quality, name, sure) for name in paid))
+
+
+def rows_left_out(
+    table: Table, quality: Quality | None, confidence: float, countable: bool = True
+) -> Omission | None:
+    """What `max_rows` leaves out, whatever is asked; None where rows are nobody's."""
+    if table.unit is None:
+        return None
+    unknown = COUNTABLE if countable else UNKNOWN
+    sure = 1 - (1 - confidence) / 2
+    return _rows(table, quality, sure) or _unknown_rows(table, unknown)
 
 
 def all_left_out(table: Table, quality: Quality, confidence: float) -> tuple[Omission, ...]:
@@ -82,7 +111,7 @@ def all_left_out(table: Table, quality: Quality, confidence: float) -> tuple[Omi
     rows = quality.rows is not None
     sure = 1 - (1 - confidence) / max(1, len(quality.values) + 2 * rows)
     values = (_values(table, quality, name, sure) for name in quality.values)
-    return (*([_rows(quality, sure)] if rows else []), *values)
+    return (*filter(None, [_rows(table, quality, sure)]), *values)
 
 
 def is_known(parts: Sequence[Omission]) -> bool:
@@ -90,20 +119,27 @@ def is_known(parts: Sequence[Omission]) -> bool:
     return bool(parts) and all(part.most is not None for part in parts)
 
 
-def _all(
-    question: Question, table: Table, quality: Quality | None, paid: tuple[list[str], float]
+def sentences(parts: Sequence[Omission]) -> tuple[str, ...]:
+    """What they say, each sentence once: that of several columns is the same."""
+    return tuple(dict.fromkeys(part.says for part in parts))
+
+
+def _of_rows(
+    question: Question, table: Table, paid: tuple[Quality | None, float, str]
 ) -> Iterator[Omission]:
-    (known, sure), owned = paid, table.unit is not None and bool(question.statistics)
-    if owned:
-        yield _rows(quality, sure)
-    if owned and ChosenGroups.of(table, question.keys):
-        yield Omission("groups", "rows beyond max_groups are not counted; how many is not known")
-    if quality is not None:
-        yield from (_values(table, quality, name, sure) for name in known)
-        return
-    for name in _clamped(question, table):
-        says = f"values of {name} outside of its bounds count as the nearest of them; {HOW}"
-        yield Omission("values", says, name)
+    (quality, sure, unknown), chosen = paid, ChosenGroups.of(table, question.keys)
+    rows = _rows(table, quality, sure, chosen)
+    told = rows or _unknown_rows(table, unknown, chosen)
+    yield told
+    if chosen:
+        yield Omission("groups", told.says if rows is None else _by_groups(chosen))
+
+
+def _by_groups(chosen: ChosenGroups) -> str:
+    """That nobody knows what bounds in groups leave out beside `max_rows`."""
+    bounds = {"max_groups": chosen.groups, "max_rows_per_group": chosen.each}
+    named = " and ".join(name for name, bound in bounds.items() if bound is not None)
+    return f"how many more rows {named} leave{'s' * (len(named.split()) == 1)} out is not known"
 
 
 def read_columns(question: Question, arguments: bool = True) -> frozenset[str]:
@@ -113,23 +149,54 @@ def read_columns(question: Question, arguments: bool = True) -> frozenset[str]:
     return frozenset(column.name for expr in listed for column in columns(expr))
 
 
+def _clamped_values(question: Question, table: Table, unknown: str) -> Iterator[Omission]:
+    """Columns whose values are clamped, in one sentence."""
+    names = list(_clamped(question, table))
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    whose = "their" if len(names) > 1 else "its"
+    says = f"values of {listed} outside of {whose} bounds count as the nearest; how many {unknown}"
+    yield from (Omission("values", says, name) for name in names)
+
+
 def _clamped(question: Question, table: Table) -> Iterator[str]:
-    """Columns of numbers and days that are clamped in a sum, an average or a quantile."""
+    """Columns of numbers, days and moments that are clamped in a sum, an average or a quantile."""
     arguments = [s.argument for s in question.statistics if s.kind in CLAMPED]
     named = {column.name for expr in arguments for column in columns(expr)}
     for name, attribute in table.attributes.items():
-        if name in named and isinstance(attribute.domain, Grid | Dates):
+        if name in named and isinstance(attribute.domain, Grid | Dates | Timestamps):
             yield name
 
 
-def _rows(quality: Quality | None, sure: float) -> Omission:
+EVERYWHERE = ChosenGroups(None, None)
+"""All groups, and all rows in each."""
+
+
+def _used(table: Table, chosen: ChosenGroups) -> str:
+    """How many rows of a unit are used."""
+    rows = "1 row is" if table.max_rows == 1 else f"{table.max_rows:,} rows are"
+    groups, each = chosen.groups, chosen.each
+    within = [] if groups is None else [f"in {groups:,} group{'s' * (groups > 1)}"]
+    within += [] if each is None else [f"{each:,} in one{' group' * (groups is None)}"]
+    said = f" ({', '.join(within)})" if within else ""
+    return f"of each {table.unit} at most {rows} used{said}"
+
+
+def _unknown_rows(table: Table, unknown: str, chosen: ChosenGroups = EVERYWHERE) -> Omission:
+    return Omission("rows", f"{_used(table, chosen)}; how many rows are left out {unknown}")
+
+
+def _rows(
+    table: Table, quality: Quality | None, sure: float, chosen: ChosenGroups = EVERYWHERE
+) -> Omission | None:
+    """The rows that `max_rows` leaves out, as far as that was paid for."""
     if quality is None or quality.rows is None or quality.scan is None:
-        return Omission("rows", f"rows beyond max_rows are not counted; {HOW}")
+        return None
     found, scan = quality.rows, quality.scan
     off = math.ceil(margin([(1, scan.noise(found.bound))], sure))
     people = scan.plan.most_above(found.bound, 1 - sure)
     count = found.total or 0
-    says = _rows_said(scan.beyond, found.bound, (count, off), people)
+    said = _rows_said(scan.beyond, found.bound, (count, off), people)
+    says = f"{_used(table, chosen)}; {said}"
     return Omission("rows", says, None, count, off, found.bound, people)
 
 
@@ -137,7 +204,7 @@ def _rows_said(beyond: int, bound: int, found: tuple[int, int], people: int | No
     """The sentence about rows beyond `max_rows`."""
     few = "" if people is None else f"at most {people:,} people with more than {bound:,} rows each"
     if bound == beyond:
-        return f"rows beyond max_rows = {beyond:,} are left out: those of {few}"
+        return f"rows beyond max_rows are left out{few and f': those of {few}'}"
     beside = f", beside those of {few}" if few else f", counting {bound:,} rows of each at most"
     many = _about(*found, "row", " of the whole table")
     return f"{many} are left out by max_rows{beside}"

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adomnia.curator.answers.omissions import Omission, read_columns
+from adomnia.curator.answers.omissions import Omission, is_known, read_columns
 from adomnia.formatting import value
 from adomnia.queries.measurement import number
 from adomnia.queries.question import Given, Question, Statistic
 
-__all__ = ["Interval", "Whole", "whole_intervals", "whole_notes"]
+__all__ = ["Interval", "Whole", "whole_columns", "whole_intervals", "whole_notes"]
 
 Interval = tuple[float, float]
 """A low and a high end."""
@@ -21,6 +21,18 @@ Whole = Mapping[str, Sequence[Interval | None]]
 
 _Moved = tuple[float, float]
 """By how much the truth may lie below and above what was counted, noise aside."""
+
+
+def whole_columns(question: Question, left_out: Sequence[Omission]) -> tuple[str, ...]:
+    """The columns that have such intervals, before anything is asked: all must be known."""
+    if question.public or not is_known(left_out):
+        return ()
+    return tuple(
+        output.name
+        for output in question.outputs
+        if isinstance(output.value, Given)
+        and question.statistics[output.value.index].kind in ("count", "sum")
+    )
 
 
 def whole_intervals(

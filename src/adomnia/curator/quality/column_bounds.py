@@ -71,10 +71,9 @@ class ProposedBounds:
     def lines(self) -> str:
         """The section of the policy that declares them."""
         key = self.column if self.column.isidentifier() else f'"{self.column}"'
-        origin = f"# found privately, receipt {self.receipt}"
         step = "" if self.step == 1 else f"step = {_written(self.step)}\n"
-        ends = f"low = {_written(self.low)}  {origin}\nhigh = {_written(self.high)}  {origin}\n"
-        return f"[attributes.{key}]\n{ends}{step}"
+        ends = f"low = {_written(self.low)}\nhigh = {_written(self.high)}\n"
+        return f'[attributes.{key}]\n{ends}{step}origin = "{self.receipt}"\n'
 
     def to_json(self) -> dict[str, Any]:
         """They as plain JSON values; numbers are exact, as texts."""

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.curator.answers.omissions import rows_left_out
 from adomnia.curator.editions import edition_of
+from adomnia.curator.quality.quality import paid_quality
 from adomnia.curator.releases.band_search import (
     find_bands,
 )
@@ -154,6 +156,7 @@ def publish(
     if planned.spec.searched:
         planned = _with_bands(backend, planned, payer)
     version = backend.version()
+    bounded = _bounded_rows(backend, planned, edition_of(version))
     use = Use(
         statement=f"RELEASE {len(planned.workload.marginals)} marginals ({planned.spec.method})",
         mechanisms=(
@@ -174,7 +177,7 @@ def publish(
     return Release(
         planned, values, made.tables, made.margins, made.microdata, paid.receipt,
         backend.policy.digest, left,
-        (*made.notes, *_few_rows(made, backend.policy.rows), *_left_out_notes(planned)),
+        (*made.notes, *_few_rows(made, backend.policy.rows), *_left_out_notes(planned), *bounded),
         backend.policy.table, backend.policy.version, made.misfits, sums,
         cumulative_tables(planned.cumulative, planned.layout, planned.zeros, made), made.unbiased,
         edition_of(version),
@@ -234,6 +237,15 @@ def _left_out_notes(planned: ReleasePlan) -> tuple[str, ...]:
     if bare:
         notes.append(f"a row without a listed value of any of these is in no table: {bare}")
     return (*notes, *(note for one in planned.layout.magnitudes for note in one.notes))
+
+
+def _bounded_rows(
+    backend: TableBackend, planned: ReleasePlan, edition: int | None
+) -> tuple[str, ...]:
+    """That of each unit so many rows are used, and how many are not where that was paid for."""
+    quality, sure = paid_quality(backend, edition), planned.spec.confidence
+    found = rows_left_out(backend.table, quality, sure, edition is not None)
+    return () if found is None else (found.says,)
 
 
 def release_mechanism(

@@ -91,20 +91,7 @@ def _notes(made: Made, select: exp.Select, outputs: tuple[Output, ...]) -> tuple
     ]
     written = frozenset(str(literal.this) for literal in select.find_all(exp.Literal))
     read = (where, *made.keys, *(statistic.argument for statistic in made.statistics))
-    return (*notes, *unlisted(read, written), *_left_out(made))
-
-
-def _left_out(made: Made) -> list[str]:
-    """That rows past a unit's bound are not counted: whether there are any is not told."""
-    table = made.table
-    if table.unit is None or not made.statistics:
-        return []
-    used = f"of each {table.unit} at most {table.max_rows:,} row{'s' * (table.max_rows > 1)}"
-    if made.keys and table.max_groups is not None:
-        each = table.max_rows_per_group
-        used += f" in {table.max_groups:,} group{'s' * (table.max_groups > 1)}"
-        used += "" if each is None else f" (in one, {each:,})"
-    return [f"{used} are used: rows past that are in no number here, and in no margin"]
+    return (*notes, *unlisted(read, written))
 
 
 # GROUP BY

@@ -13,6 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from adomnia.curator.answers.answer import Answer
+from adomnia.curator.answers.whole import Whole
 from adomnia.errors import BudgetError, QuestionError
 from adomnia.formatting import amounts, confidence, margin_size
 from adomnia.queries.sql.parse import parse
@@ -28,6 +29,8 @@ from adomnia.wire.values.columns import ResultColumn
 __all__ = ["HOW_TO_PAY", "PreparedQuestion", "counted_rows", "look", "notices_of", "query_command"]
 
 HOW_TO_PAY = "for example SET adomnia.epsilon = 0.1; EXPLAIN shows the margin that gives, for free"
+
+ENDS = ("low", "high")
 
 PAID = Notice("what was paid in this transaction stays spent")
 
@@ -52,19 +55,22 @@ class PreparedQuestion:
     template: Template | None
     bounded: tuple[str, ...] = ()
     """The columns that have an interval, where one is asked for."""
+    whole: tuple[str, ...] = ()
+    """The counts and sums of which is known what is left out, when it is looked at."""
 
     def text(self, values: Sequence[Any]) -> str:
         """The statement with its values."""
         return self.sql if self.template is None else self.template.filled(values)
 
     def shown(self, margins: bool, intervals: bool = False) -> tuple[ResultColumn, ...]:
-        """The columns as a client sees them, with the margins beside them on request, and behind
-        these the ends of intervals that were asked for."""
+        """The columns as a client sees them, on request with the margins beside them and intervals
+        with nothing left out, and behind these the ends of intervals that were asked for."""
         if not margins:
             return self.columns
         extra = [f"{name}_margin" for name in self.noisy]
+        extra += [f"{name}_whole_{end}" for name in self.whole for end in ENDS]
         if intervals:
-            extra += [f"{name}_{end}" for name in self.bounded for end in ("low", "high")]
+            extra += [f"{name}_{end}" for name in self.bounded for end in ENDS]
         return (*self.columns, *(ResultColumn(name, types.FLOAT8) for name in extra))
 
 
@@ -147,7 +153,8 @@ def look(
     columns = [ResultColumn(each.name, OIDS[each.type]) for each in described]
     noisy = tuple(each.name for each in described if each.is_noisy)
     bounded = tuple(each.name for each in described if each.has_interval)
-    return PreparedQuestion(statement.sql, tuple(columns), noisy, pattern, bounded)
+    whole = tuple(each.name for each in described if each.has_whole)
+    return PreparedQuestion(statement.sql, tuple(columns), noisy, pattern, bounded, whole)
 
 
 # Asking
@@ -173,7 +180,8 @@ async def _ask(
     if any(answer.spent.values()):
         context.state.stays_done(PAID)
     rows = _with_margins(answer, question.noisy)
-    rows = _with_intervals(answer, question.bounded, rows)
+    rows = _with_intervals(answer.whole, question.whole, rows)
+    rows = _with_intervals(answer.intervals, question.bounded, rows)
     columns = question.shown(margins=True, intervals=True)
     return Outcome("SELECT {}", columns, rows, notices_of(answer))
 
@@ -195,9 +203,10 @@ def _with_margins(answer: Answer, noisy: Sequence[str]) -> list[tuple[Any, ...]]
 
 
 def _with_intervals(
-    answer: Answer, bounded: Sequence[str], rows: Sequence[tuple[Any, ...]]
+    intervals: Whole, names: Sequence[str], rows: Sequence[tuple[Any, ...]]
 ) -> list[tuple[Any, ...]]:
-    columns = [answer.intervals.get(name) or [None] * len(answer.rows) for name in bounded]
+    """The rows with both ends behind them; what was not known or not asked for is NULL."""
+    columns = [intervals.get(name) or [None] * len(rows) for name in names]
     return [
         (*row, *(end for column in columns for end in column[number] or (None, None)))
         for number, row in enumerate(rows)

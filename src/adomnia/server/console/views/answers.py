@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from adomnia.curator.answers.answer import Answer
 from adomnia.curator.answers.answer_shape import without_data
 from adomnia.curator.answers.answer_view import answer_cells, margin_columns
+from adomnia.curator.answers.omissions import sentences
 from adomnia.curator.session import NOTHING, REPEATED
 from adomnia.errors import AdomniaError, QuestionError
 from adomnia.formatting import confidence
@@ -103,14 +104,17 @@ def _public(context: PageContext, line: LedgerLine) -> Answer | None:
 def _facts(context: PageContext, line: LedgerLine, answer: Answer | None) -> dict[str, Any]:
     if answer is None:
         return {"answer": None, "error": None}
+    charts = list(_charts(answer))
+    captions = sentences(answer.left_out) if charts else ()
     return {
         "answer": answer,
         "error": None,
-        "notes": [note for note in answer.notes if note != REPEATED],
+        "notes": [note for note in answer.notes if note not in (REPEATED, *captions)],
         "rows": [answer_cells(answer, i) for i in range(min(len(answer.rows), MOST_ROWS))],
         "more": max(0, len(answer.rows) - MOST_ROWS),
         "alone": len(answer.rows) == 1 and all(n in answer.margins for n in answer.columns),
-        "charts": list(_charts(answer)),
+        "charts": charts,
+        "captions": captions,
         "confidence": confidence(answer.confidence),
         "left": answer.remaining,
     }

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from adomnia import formatting
+from adomnia.curator.answers.omissions import sentences
 from adomnia.curator.plan_view import margin_told
 
 if TYPE_CHECKING:
@@ -48,8 +49,7 @@ def expected(service: Service, person: Person, sql: str, said: Mapping[str, Any]
     margins = tuple((n, _margin(plan, n, m)) for n, m in plan.margins.items())
     sure = formatting.confidence(plan.confidence)
     cost, left_then = map(formatting.symbol_amounts, (plan.spent, after))
-    left_out = tuple(part.says for part in plan.left_out)
-    return Expectation(cost, left_then, not over, sure, margins, left_out)
+    return Expectation(cost, left_then, not over, sure, margins, sentences(plan.left_out))
 
 
 def _margin(plan: QueryPlan, name: str, margin: float | None) -> str:

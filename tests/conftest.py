@@ -1,6 +1,8 @@
 """What holds for every test: Hypothesis has no clock, and tries the same examples in every run;
-a test is marked by the real parts that it uses.
+a test is marked by the real parts that it uses; Ctrl-C is heard.
 """
+
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,7 +16,9 @@ settings.load_profile("steady")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the markers known."""
+    """Make the markers known, and Ctrl-C heard: a job in the background is started deaf to it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for name, about in markers.PROMISED.items():
         config.addinivalue_line("markers", f"{name}: {about}")
 

@@ -106,9 +106,11 @@ def test_what_lies_outside_is_in_no_band():
         {"age": ages, "pay": pay}, {name: PEOPLE.attributes[name] for name in ("age", "pay")}
     )
     with people.open() as database:
-        bins = {"age": [18, 65], "pay": ["1.5"]}
-        ages = database.release(database.plan_release(marginals=["age"], epsilon=500, bins=bins))
-        paid = database.release(database.plan_release(marginals=["pay"], epsilon=500, bins=bins))
+        bins = {"age": {"age": [18, 65]}, "pay": {"pay": ["1.5"]}}
+        ages, paid = (
+            database.release(database.plan_release(marginals=[name], epsilon=500, bins=parts))
+            for name, parts in bins.items()
+        )
     assert ages.tables[0,].tolist() == [2, 2, 1, 1]
     assert paid.tables[0,].tolist() == [2, 4]
 

@@ -61,6 +61,12 @@ class Edition:
     """An edition that is in force: its number, when it was made, and of which content.
 
     `digest` is for the curator: two editions of the same rows by the same policy have the same.
+
+    >>> from adomnia.testing import town
+    >>> with town(rows=50).open() as database:
+    ...     first, second = database.edition, database.load()
+    >>> second.number, first.digest == second.digest
+    (2, True)
     """
 
     number: int

@@ -63,7 +63,11 @@ def _postgres(world: World, tables: list[Rows]) -> Iterator[list[Any]]:
 
 def _script(world: World, rows: Rows) -> str:
     columns = ", ".join(f"{col.name} {TYPES[col.stored]}" for col in world.columns)
-    lines = [f"CREATE TABLE people ({columns});", "GRANT SELECT ON people TO reader;"]
+    lines = [
+        f"CREATE TABLE people ({columns});",
+        "GRANT SELECT ON people TO reader;",
+        "CREATE SCHEMA adomnia_editions AUTHORIZATION reader;",
+    ]
     for row in rows:
         values = ", ".join(
             _literal(col, value) for col, value in zip(world.columns, row, strict=True)

@@ -112,7 +112,7 @@ def test_what_lies_outside_is_in_no_band():
             for name, parts in bins.items()
         )
     assert ages.tables[0,].tolist() == [2, 2, 1, 2]  # nor is one without an age
-    assert paid.tables[0,].tolist() == [2, 4]
+    assert paid.tables[0,].tolist() == [3, 4]
 
 
 def test_with_ways_a_banded_column_is_its_bands():

@@ -35,7 +35,14 @@ def marginal_promise(backend: TableBackend, layout: TableLayout, loss: Loss) -> 
     sensitive = _sensitive(backend, layout)
     if sensitive is not None:
         check_premises((RowsStay(),), Facts("", rows_stay=backend.policy.rows_stay))
-    return MarginalPromise(loss, priced_neighbors(backend, layout), sensitive)
+    priced = priced_neighbors(backend, layout)
+    if sensitive is not None and backend.policy.neighbors.replaces and not priced.replaces:
+        raise QuestionError(
+            "where only some attributes are sensitive, rows do not come and go; by these keys a "
+            "row with another value may leave the tables",
+            "take attributes as they are, nullable and with other in the policy",
+        )
+    return MarginalPromise(loss, priced, sensitive)
 
 
 def priced_neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from adomnia.cli.main import cli
+from adomnia.errors import QuestionError
 
 POLICY = """
 [data]
@@ -25,12 +26,22 @@ max_rows = 2
 epsilon = 1000
 [attributes.region]
 values = ["east", "west"]
+other = "west"
 nullable = true
 sensitive = false
 [attributes.ill]
 values = ["no", "yes"]
+other = "no"
 nullable = true
 """
+
+
+def asked(folder: Path, policy: str) -> list[str]:
+    """A release of two tables, one of them of the public column alone."""
+    (folder / "adomnia.toml").write_text(policy)
+    told = ["--marginals", "region", "--marginals", "region,ill", "--method", "fourier"]
+    out = ["--epsilon", "1", "--out", str(folder / "out"), "--format", "json"]
+    return ["release", *told, *out, "--policy", str(folder / "adomnia.toml")]
 
 
 def public_table(folder: Path, ill: list[str]) -> list[str]:
@@ -45,11 +56,7 @@ def public_table(folder: Path, ill: list[str]) -> list[str]:
     columns = zip(*(row.split(",") for row in rows), strict=True)
     names = ("person", "region", "ill", "note")
     pq.write_table(pa.table(dict(zip(names, columns, strict=True))), folder / "people.parquet")
-    (folder / "adomnia.toml").write_text(POLICY)
-    told = ["--marginals", "region", "--marginals", "region,ill", "--method", "fourier"]
-    out = ["--epsilon", "1", "--out", str(folder / "out"), "--format", "json"]
-    policy = ["--policy", str(folder / "adomnia.toml")]
-    ran = CliRunner().invoke(cli, ["release", *told, *out, *policy], catch_exceptions=False)
+    ran = CliRunner().invoke(cli, asked(folder, POLICY), catch_exceptions=False)
     assert ran.exit_code == 0, ran.output
     assert json.loads(ran.output)["marginals"] == 2
     (file,) = (folder / "out").rglob("region.csv")
@@ -65,6 +72,7 @@ OTHERWISE = {
     "at times": ["no", "yes", "yes", "no", "no", "yes"],
     "unlisted": ["perhaps", "no", "perhaps", "no", "no", "no"],
     "missing": ["", "", "no", "", "no", "no"],
+    "never listed": ["perhaps"] * 6,
 }
 
 
@@ -80,3 +88,14 @@ def test_rows_are_still_left_out_evenly(tmp_path):
     east, west, missing = map(float, public_table(tmp_path / "town", WELL))
     assert missing == 0
     assert min(east, west) >= 8  # of 40 kept rows
+
+
+def test_where_a_secret_value_could_take_a_row_out_of_the_tables_it_is_refused(tmp_path):
+    """An unlisted value without `other` has no cell, and the exact table would tell of it."""
+    public_table(tmp_path / "town", WELL)
+    (tmp_path / "town" / "out").rename(tmp_path / "before")
+    told = asked(tmp_path / "town", POLICY.replace('other = "no"\n', ""))
+    ran = CliRunner().invoke(cli, told)
+    assert isinstance(ran.exception, QuestionError)
+    assert "may leave the tables" in str(ran.exception)
+    assert not (tmp_path / "town" / "out").exists()

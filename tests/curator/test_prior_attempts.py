@@ -431,7 +431,7 @@ def test_a_stronger_promise_costs_more(place: Place) -> None:
 def test_attributes_that_need_no_protection_are_public(place: Place) -> None:
     """`release` shows the histogram of a exactly; with that of b public a cell moves 4, not 2."""
     place.table("a b", [(i % 2, i % 3) for i in range(60)])
-    null = "\nnullable = true"
+    null = "\nother = 1\nnullable = true"
     attributes = {"a": f"{digits(2)}{null}\nsensitive = false", "b": digits(3) + null}
     database = place.open(attributes, 'epsilon = 100\nneighbors = "bounded"')
     try:

@@ -226,11 +226,13 @@ def test_few_rows_under_much_noise_are_warned_of(town: Town) -> None:
 
 
 def not_sensitive(town: Town, privacy: str) -> Path:
-    """The town's policy, where everybody may know anybody's sex."""
+    """The town's policy, where everybody may know anybody's sex; every value has its cell."""
     file = town.write(privacy)
     text = file.read_text().replace("[attributes.sex]", "[attributes.sex]\nsensitive = false")
-    text = text.replace('values = ["F", "M"]', 'values = ["F", "M"]\nnullable = true')
-    text = text.replace("high = 4", "high = 4\nnullable = true")
+    listed = 'values = ["F", "M"]\nother = "M"\nnullable = true'
+    text = text.replace('values = ["F", "M"]', listed)
+    listed = "values = [1, 2, 3, 4]\nother = 4\nnullable = true"
+    text = text.replace("low = 1\nhigh = 4", listed)
     file.write_text(text)
     return file
 

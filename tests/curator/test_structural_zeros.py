@@ -40,7 +40,10 @@ def opened(folder: Path, rules: str, privacy: str = "", nullable: bool = False) 
     pq.write_table(pa.table(columns()), folder / "t.parquet")
     also = "nullable = true\n" if nullable else ""
     listed = {"sex": ["F", "M"], "pregnant": ["no", "yes"]}
-    parts = [f"[attributes.{n}]\nvalues = {json.dumps(v)}\n{also}" for n, v in listed.items()]
+    parts = [
+        f"[attributes.{n}]\nvalues = {json.dumps(v)}\nother = {json.dumps(v[0])}\n{also}"
+        for n, v in listed.items()
+    ]
     highs = {"age": 59, "kind": 49, "place": 39}
     parts += [f"[attributes.{n}]\nlow = 0\nhigh = {high}\n{also}" for n, high in highs.items()]
     (folder / "t.toml").write_text(
@@ -116,7 +119,7 @@ def test_unbiased_tables_have_a_certain_zero_there(tmp_path: Path) -> None:
 def test_a_changed_row_is_priced_as_one_that_goes_and_one_that_comes(
     tmp_path: Path, neighbors: str
 ) -> None:
-    """Where all attributes are nullable it would stay, and the number of rows would be public."""
+    """Where every value has a cell, NULL too, it would stay, and the rows would be public."""
     deviations, totals = [], []
     for name, rules in (("a", ""), ("b", RULE)):
         (tmp_path / name).mkdir()

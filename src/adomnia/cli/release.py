@@ -11,10 +11,12 @@ import click
 
 from adomnia import formatting
 from adomnia.cli import options
+from adomnia.curator.answers.omissions import sentences
 from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.curator.releases.presentation import Imprint, Presentation
 from adomnia.curator.releases.release import Release
 from adomnia.curator.releases.release_folder import refuse_folder, write_folder
+from adomnia.curator.releases.release_omissions import left_out_json
 from adomnia.curator.releases.release_plan import ReleaseMethod, ReleasePlan, named
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
@@ -236,6 +238,8 @@ def _print_plan(planned: ReleasePlan, form: str) -> None:
     for one in planned.layout.magnitudes:
         screen.print("\n".join(one.notes))
     _print_left_out(planned)
+    for note in sentences(planned.left_out):
+        screen.print(f"note: {note}")
     for one in facts.get("bands", ()):
         screen.print(formatting.one_line(_band_line(one), 200))
     screen.print("nothing was spent")
@@ -274,7 +278,7 @@ def _print_made(made: Release, out: str, form: str) -> None:
     if form == "json":
         facts = {"folder": out, "receipt": made.receipt, "marginals": len(workload.marginals)}
         left = {name: str(value) for name, value in made.remaining.items()}
-        without = [vars(one) for one in made.plan.layout.left_out]
+        without = left_out_json(made.plan.layout, made.left_out)
         told = {"remaining": left, "notes": list(made.notes), "left_out": without}
         told |= {"bands": [one.to_json() for one in made.plan.bands]}
         terminal.json_text({**facts, **told})

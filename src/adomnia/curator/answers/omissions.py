@@ -7,7 +7,7 @@ said (`quality.md`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,12 +20,14 @@ from adomnia.schema.domain import Categories, Dates, Grid, Timestamps
 from adomnia.schema.table import Table
 
 __all__ = [
+    "COUNTABLE",
+    "UNKNOWN",
     "Omission",
     "all_left_out",
     "is_known",
+    "known_of_columns",
     "left_out_of",
     "read_columns",
-    "rows_left_out",
     "sentences",
 ]
 
@@ -85,8 +87,7 @@ def left_out_of(
     """What concerns this question of all that is left out; `countable`, if it can be paid for."""
     read = [name for name in table.attributes if name in read_columns(question)]
     paid = [] if quality is None else [name for name in read if name in quality.values]
-    claims = len(paid) + (0 if quality is None or quality.rows is None else 2)
-    sure = 1 - (1 - confidence) / (2 * max(1, claims))
+    sure = _sure(quality, paid, confidence)
     unknown = COUNTABLE if countable else UNKNOWN
     owned = table.unit is not None and bool(question.statistics)
     rows = _of_rows(question, table, (quality, sure, unknown)) if owned else ()
@@ -95,15 +96,24 @@ def left_out_of(
     return (*rows, *(_values(table, quality, name, sure) for name in paid))
 
 
-def rows_left_out(
-    table: Table, quality: Quality | None, confidence: float, countable: bool = True
-) -> Omission | None:
-    """What `max_rows` leaves out, whatever is asked; None where rows are nobody's."""
-    if table.unit is None:
-        return None
-    unknown = COUNTABLE if countable else UNKNOWN
-    sure = 1 - (1 - confidence) / 2
-    return _rows(table, quality, sure) or _unknown_rows(table, unknown)
+def known_of_columns(
+    table: Table, names: Iterable[str], quality: Quality | None, confidence: float, unknown: str
+) -> tuple[Omission | None, dict[str, Omission]]:
+    """What `max_rows` leaves out, if rows are somebody's, and what was counted of these columns."""
+    paid = [] if quality is None else [name for name in names if name in quality.values]
+    sure = _sure(quality, paid, confidence)
+    rows = None
+    if table.unit is not None:
+        rows = _rows(table, quality, sure) or _unknown_rows(table, unknown)
+    if quality is None:
+        return rows, {}
+    return rows, {name: _values(table, quality, name, sure) for name in paid}
+
+
+def _sure(quality: Quality | None, paid: Sequence[str], confidence: float) -> float:
+    """How sure each number is, so that all of them take half of the doubt."""
+    claims = len(paid) + (0 if quality is None or quality.rows is None else 2)
+    return 1 - (1 - confidence) / (2 * max(1, claims))
 
 
 def all_left_out(table: Table, quality: Quality, confidence: float) -> tuple[Omission, ...]:

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.curator.answers.omissions import rows_left_out
+from adomnia.curator.answers.omissions import Omission, sentences
 from adomnia.curator.editions import edition_of
-from adomnia.curator.quality.quality import paid_quality
 from adomnia.curator.releases.band_search import (
     find_bands,
 )
@@ -31,6 +30,7 @@ from adomnia.curator.releases.release_mechanisms import (
     SumRelease,
     records_of,
 )
+from adomnia.curator.releases.release_omissions import left_out_of_release
 from adomnia.curator.releases.release_plan import ReleasePlan, layout_of
 from adomnia.curator.releases.release_pricing import (
     marginal_promise,
@@ -97,6 +97,8 @@ class Release:
     """The tables before they were fitted to records, where margins are known of these."""
     edition: int | None = None
     """The number of the edition that was measured; None where the data is read in place."""
+    left_out: tuple[Omission, ...] = ()
+    """Rows that are in no table, in numbers where these were paid for."""
 
     @property
     def models(self) -> tuple[Subset, ...]:
@@ -156,7 +158,8 @@ def publish(
     if planned.spec.searched:
         planned = _with_bands(backend, planned, payer)
     version = backend.version()
-    bounded = _bounded_rows(backend, planned, edition_of(version))
+    confidence, edition = planned.spec.confidence, edition_of(version)
+    left_out = left_out_of_release(backend, planned.layout, edition, confidence)
     use = Use(
         statement=f"RELEASE {len(planned.workload.marginals)} marginals ({planned.spec.method})",
         mechanisms=(
@@ -177,10 +180,11 @@ def publish(
     return Release(
         planned, values, made.tables, made.margins, made.microdata, paid.receipt,
         backend.policy.digest, left,
-        (*made.notes, *_few_rows(made, backend.policy.rows), *_left_out_notes(planned), *bounded),
+        (*made.notes, *_few_rows(made, backend.policy.rows), *_left_out_notes(planned),
+         *sentences(left_out)),
         backend.policy.table, backend.policy.version, made.misfits, sums,
         cumulative_tables(planned.cumulative, planned.layout, planned.zeros, made), made.unbiased,
-        edition_of(version),
+        edition, left_out,
     )  # fmt: skip
 
 
@@ -230,22 +234,10 @@ def _few_rows(made: ReleasedTables, rows: int | None) -> tuple[str, ...]:
 
 
 def _left_out_notes(planned: ReleasePlan) -> tuple[str, ...]:
-    """That rows may be left out or clamped; how many is not paid for."""
+    """That rows cannot be, or are clamped in sums; how many is not paid for."""
     listed = "; ".join(one.when for one in planned.layout.impossible)
     notes = [f"rows that cannot be are in no table: {listed}"] if listed else []
-    bare = ", ".join(key.name for key in planned.layout.keys if not key.null)
-    if bare:
-        notes.append(f"a row without a listed value of any of these is in no table: {bare}")
     return (*notes, *(note for one in planned.layout.magnitudes for note in one.notes))
-
-
-def _bounded_rows(
-    backend: TableBackend, planned: ReleasePlan, edition: int | None
-) -> tuple[str, ...]:
-    """That of each unit so many rows are used, and how many are not where that was paid for."""
-    quality, sure = paid_quality(backend, edition), planned.spec.confidence
-    found = rows_left_out(backend.table, quality, sure, edition is not None)
-    return () if found is None else (found.says,)
 
 
 def release_mechanism(

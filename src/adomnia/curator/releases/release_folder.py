@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from adomnia.curator.answers.omissions import sentences
 from adomnia.curator.releases.bands import Bands
 from adomnia.curator.releases.figures import Figure, figures
 from adomnia.curator.releases.presentation import MARKS, MODEL, Imprint, Presentation
 from adomnia.curator.releases.release import Release
+from adomnia.curator.releases.release_omissions import left_out_json
 from adomnia.curator.releases.release_plan import named
 from adomnia.errors import MachineryError, QuestionError
 from adomnia.marginals.adaptive import AdaptivePlan
@@ -256,7 +258,7 @@ def _facts(told: _Publication) -> dict[str, Any]:
             for key in plan.layout.keys
         ],
         "marginals": [_about(release, subset, stem) for subset, stem in _stems(release).items()],
-        "left_out": [vars(one) for one in plan.layout.left_out],
+        "left_out": left_out_json(plan.layout, release.left_out),
         "bands": [one.to_json() for one in plan.bands],
         "parts": plan.to_json()["parts"],
         "sums": [one.to_json() for one in plan.layout.magnitudes],
@@ -302,7 +304,9 @@ def _metadata(told: _Publication) -> dict[str, Any]:
     by = {"dc:title": imprint.title, "dc:publisher": imprint.publisher}
     said = {name: text for name, text in by.items() if text is not None}
     issued = {"dc:issued": imprint.published.isoformat()}
-    return {"@context": "http://www.w3.org/ns/csvw", **said, **issued, "tables": tables}
+    notes = [{"dc:description": note} for note in sentences(release.left_out)]
+    found = {"notes": notes} if notes else {}
+    return {"@context": "http://www.w3.org/ns/csvw", **said, **issued, **found, "tables": tables}
 
 
 def _columns(release: Release, subset: Subset, printed: bool) -> list[dict[str, Any]]:

@@ -68,6 +68,10 @@ class LeftOut:
     def __str__(self) -> str:
         return f"{self.attribute} ({self.reason})"
 
+    def to_json(self) -> dict[str, Any]:
+        """It as plain JSON values, told apart from rows that are left out."""
+        return {"what": "attribute", **vars(self)}
+
 
 @dataclass(frozen=True)
 class TableLayout:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final, Literal, NoReturn, get_args
 
+from adomnia.curator.answers.omissions import Omission
+from adomnia.curator.editions import edition_of
 from adomnia.curator.releases.band_search import (
     RowsMissed,
     levels_of,
@@ -22,6 +24,7 @@ from adomnia.curator.releases.cumulative import (
 )
 from adomnia.curator.releases.magnitudes import Magnitude, bind_magnitudes, neighbors_of
 from adomnia.curator.releases.release_keys import TableLayout, refuse_names, table_layout
+from adomnia.curator.releases.release_omissions import left_out_json, left_out_of_release
 from adomnia.curator.releases.release_pricing import marginal_promise, priced_neighbors
 from adomnia.curator.releases.structural_zeros import Zeros, structural_zeros
 from adomnia.curator.releases.sum_noise import SumNoise
@@ -127,6 +130,8 @@ class ReleasePlan:
     bands: tuple[Bands, ...] = ()
     missed: Mapping[str, RowsMissed] = field(default_factory=dict)
     """By how many rows edges that are found miss their ranks, by their column."""
+    left_out: tuple[Omission, ...] = ()
+    """Rows that would be in no table."""
 
     @property
     def spent(self) -> Loss:
@@ -155,7 +160,7 @@ class ReleasePlan:
             "marginals": len(self.workload.marginals),
             "cells": self.workload.total_cells,
             "deviations": {named(self.workload, s): d for s, d in self.deviations.items()},
-            "left_out": [vars(one) for one in self.layout.left_out],
+            "left_out": left_out_json(self.layout, self.left_out),
             "impossible": [one.when for one in self.layout.impossible],
             **self._adaptive_json(),
             **({"bands": [self._bands_json(one) for one in self.bands]} if self.bands else {}),
@@ -216,7 +221,9 @@ def plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     zeros, missed = structural_zeros(layout.keys, layout.impossible), dict[str, RowsMissed]()
     if spec.searched:
         missed = rehearse_search(backend, spec.searched, spec.level_loss, spec.confidence)
-    return replace(planned, priors=priors, zeros=zeros, missed=missed)
+    edition = edition_of(backend.version())
+    rows = left_out_of_release(backend, layout, edition, spec.confidence)
+    return replace(planned, priors=priors, zeros=zeros, missed=missed, left_out=rows)
 
 
 def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:

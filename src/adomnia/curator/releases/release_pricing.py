@@ -35,16 +35,23 @@ def marginal_promise(backend: TableBackend, layout: TableLayout, loss: Loss) -> 
     sensitive = _sensitive(backend, layout)
     if sensitive is not None:
         check_premises((RowsStay(),), Facts("", rows_stay=backend.policy.rows_stay))
-    return MarginalPromise(loss, priced_neighbors(backend, layout), sensitive)
+    priced = priced_neighbors(backend, layout)
+    if sensitive is not None and backend.policy.neighbors.replaces and not priced.replaces:
+        raise QuestionError(
+            "where only some attributes are sensitive, rows do not come and go; by these keys a "
+            "row with another value may leave the tables",
+            "take attributes as they are, nullable and with other in the policy",
+        )
+    return MarginalPromise(loss, priced, sensitive)
 
 
 def priced_neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
     """The neighbours a release is priced for.
 
-    A row whose value becomes NULL leaves the tables of attributes that are not nullable, one that
-    the policy says cannot be is in none, nor one without a number that is summed, and a line of a
-    text file may be read as no row. So a
-    changed row is then priced as one that goes and one that comes, and the total is not public.
+    A row whose value becomes NULL leaves the tables of attributes that are not nullable, one with a
+    value outside of its domain is in none, nor one that the policy says cannot be, nor one without
+    a number that is summed, and a line of a text file may be read as no row. So a changed row is
+    then priced as one that goes and one that comes, and the total is not public.
     With exact releases public, as many rows come and go as induced neighbours differ in.
     """
     neighbors = backend.policy.neighbors
@@ -58,9 +65,9 @@ def priced_neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
             )
         return Neighbors("unbounded", None, rows)
     # Of an expression nobody vouches that all its values are listed: a row may have another.
-    nullable = layout.plain and all(key.null for key in layout.keys)
+    listed = layout.plain and all(key.null and not key.expr.range.ragged for key in layout.keys)
     left_out = layout.impossible or layout.magnitudes
-    stays = nullable and backend.policy.rows_stay and not left_out
+    stays = listed and backend.policy.rows_stay and not left_out
     if stays or not neighbors.replaces:
         return neighbors
     return Neighbors("unbounded", neighbors.rows, 2 * neighbors.group)

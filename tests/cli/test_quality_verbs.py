@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from adomnia.testing import World, listed
+
 ROWS, TRUTH = 1_000_494, 500_247
 POLICY = """[data]
 source = "visits.parquet"
@@ -59,7 +61,8 @@ def test_an_answer_says_honestly_what_max_rows_leaves_out(visits, run, monkeypat
         used
         + r"about (1\d\d,\d{3}) rows of the whole table \(± [\d,]+\) are left out by max_rows, "
     )
-    pattern += r"beside those of at most [\d,]+ people with more than \d+ rows each"
+    pattern += r"beside those of at most [\d,]+ people with more than \d+ rows each; "
+    pattern += "rows without a person are not counted"
     assert re.fullmatch(pattern, said)
 
     found = run("ask", ASKED, "--epsilon", "1", "--format", "json").json
@@ -71,6 +74,11 @@ def test_an_answer_says_honestly_what_max_rows_leaves_out(visits, run, monkeypat
     assert (rows["what"], rows["column"]) == ("rows", None)
     assert rows["says"] in found["notes"]
     assert rows["bound"] > 5
+    few = f"beside the rows beyond {rows['bound']:,} of at most {rows['people']:,} people"
+    beside = {"n": few, "t": f"with values of cost cut to 0..2, {few}"}
+    assert found["whole_beside"] == beside
+    (said,) = [note for note in found["notes"] if note.startswith("with what is left out, t is")]
+    assert said.endswith(f", {beside['t']}")
     assert run("budget", "--format", "json").json["data"]["spent"] == "101/50"
 
     plain = run("ask", ASKED, "--epsilon", "0.1").out
@@ -95,4 +103,24 @@ def test_bounds_are_proposed_with_the_lines_to_paste(visits, run, monkeypatch):
     assert int(found["low"]) <= 0
     assert int(found["high"]) >= 1
     assert found["spent"] == {"epsilon": "1/2"}
-    assert run("bounds", "nowhere", "--epsilon", "0.5").code == 2
+    assert "step 1 was taken, and decimals are rounded; for two decimals give --step 0.01" in text
+    assert "step 1" not in run("bounds", "cost", "--epsilon", "0.5", "--step", "1").out
+
+
+def test_bounds_are_sought_of_numbers_alone_and_nothing_is_spent_otherwise(tmp_path, run):
+    columns = {"s": ["a", "b"], "free": ["1", "n/a"], "yes": [True, False]}
+    file = str(World(columns, {"s": listed("a", "b")}, "epsilon = 10").write(tmp_path))
+    asked = ("--epsilon", "0.5", "--policy", file)
+    refusals = {
+        "nowhere": "the data has no column 'nowhere'",
+        "s": "s has listed values",
+        "free": "free is text in the source and not declared",
+        "yes": "yes is a BOOLEAN in the source",
+    }
+    for column, said in refusals.items():
+        refused = run("bounds", column, *asked)
+        assert refused.code == 2
+        assert said in refused.err
+        assert "adomnia.toml" not in refused.err
+    assert run("budget", "--policy", file, "--format", "json").json["data"]["spent"] == "0"
+    assert run("bounds", "free", "--step", "1", *asked).code == 0

@@ -12,6 +12,7 @@ from adomnia.review.database import open_database
 from adomnia.testing import World, listed, number, timestamps
 
 UNIT = 'epsilon = {epsilon}\nunit = "who"\nmax_rows = 5'
+NOBODY = "rows without a who are not counted"
 
 
 def world(epsilon=10_000, privacy=UNIT, units=400, more=""):
@@ -40,7 +41,7 @@ def test_counts_are_right_but_for_their_noise():
         assert rows.says == (
             f"of each who at most 5 rows are used; about {rows.count:,} rows of the whole table "
             f"(± {rows.margin}) are left out by max_rows, beside those of at most "
-            f"{rows.people} people with more than 40 rows each"
+            f"{rows.people} people with more than 40 rows each; rows without a who are not counted"
         )
         assert "values of x" in x.says
         assert x.says.endswith("are outside of its bounds, or could not be read")
@@ -85,7 +86,7 @@ def test_an_answer_tells_only_what_concerns_it():
         assert unpaid.whole == {}
         unknown = "is not known: the curator can count it, adomnia load --quality 0.02"
         assert [note for note in unpaid.notes if "not known" in note] == [
-            f"of each who at most 5 rows are used; how many rows are left out {unknown}",
+            f"of each who at most 5 rows are used; how many rows are left out {unknown}; {NOBODY}",
             f"values of x outside of its bounds count as the nearest; how many {unknown}",
         ]
         database.measure_quality(100)
@@ -198,7 +199,8 @@ def test_in_place_nothing_can_be_counted_and_it_is_said_all_the_same(tmp_path):
     with open_database(file) as database:
         answer = database.session().ask("SELECT SUM(x) AS t FROM people", epsilon=1)
         assert answer.notes[:2] == (
-            "of each who at most 5 rows are used; how many rows are left out is not known",
+            "of each who at most 5 rows are used; how many rows are left out is not known; "
+            + NOBODY,
             "values of x outside of its bounds count as the nearest; how many is not known",
         )
 

@@ -65,6 +65,18 @@ def test_units_with_a_number_above_a_bound(place, tmp_path):
         assert low[0] == len(SIZES)
 
 
+@pytest.mark.parametrize("place", ["true", "false"])
+def test_a_unit_s_largest_number_is_that_of_all_its_rows(place, tmp_path):
+    owners = np.repeat(np.arange(len(SIZES)), SIZES)
+    numbers = np.arange(len(owners)) % 11 - 3
+    peaks = np.array([numbers[owners == who].max() for who in range(len(SIZES))]).clip(-1, 7)
+    grid = (-1, 0, 3, 6)
+    with opened(place, tmp_path) as database:  # of each at most 2 rows are used
+        column = Column("x", from_domain(database.table.attributes["x"].domain))
+        found = read(database, UnitPeaks(column, grid))[:, 0].tolist()
+    assert found == [int((peaks > bound).sum()) for bound in grid]  # 99 is nobody's
+
+
 def test_without_units_rows_are_counted(tmp_path):
     with opened("false", tmp_path, "epsilon = 1000") as database:
         column = Column("x", from_domain(database.table.attributes["x"].domain))

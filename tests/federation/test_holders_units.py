@@ -119,7 +119,8 @@ def test_the_answer_says_what_a_unit_loses_and_its_margin_is_for_all(village):
     answer = made.ask_all(made.holders["north"].database.policy.file).ask(ASKED[0], "1")
     assert answer.spent["epsilon"] == 1
     assert answer.margins["n"][0] > 40  # of noise of scale 15; for one holder it would be 15
-    said = "of each person at most 5 rows are used; how many rows are left out is not known"
+    said = "of each person at most 5 rows are used; how many rows are left out is not known; "
+    said += "rows without a person are not counted"
     assert answer.left_out[0].says == said
     assert said in answer.notes
 

@@ -19,7 +19,7 @@ __all__ = ["bounds"]
 @click.command(short_help="Propose bounds of a column, privately.")
 @click.argument("column")
 @click.option("--epsilon", metavar="E", required=True, help="What may be spent on it.")
-@click.option("--step", metavar="S", help="The step of its numbers; 1 where none is declared.")
+@click.option("--step", metavar="S", help="The step of its numbers; 1 if none is declared.")
 @options.confidence
 @options.policy
 @options.form
@@ -29,7 +29,8 @@ def bounds(
     """Propose `low` and `high` of a column of numbers, for a curator who must not look.
 
     Two private scans over round numbers find bounds that few people have values beyond. The column
-    need not be declared. The lines that are printed go into the policy.
+    need not be declared; text, as in CSV files, is then read as numbers with --step alone. The
+    lines that are printed go into the policy.
 
     \b
     Examples:
@@ -40,12 +41,14 @@ def bounds(
     if form == "json":
         terminal.json_text(found.to_json())
     else:
-        click.echo("\n".join(_lines(found)))
+        click.echo("\n".join(_lines(found, step)))
 
 
-def _lines(found: ProposedBounds) -> Iterator[str]:
+def _lines(found: ProposedBounds, step: str | None) -> Iterator[str]:
     if found.found:
         yield found.lines()
+        if step is None and found.step == 1:
+            yield "step 1 was taken, and decimals are rounded; for two decimals give --step 0.01"
         for many, where in ((found.below, "below low"), (found.above, "above high")):
             yield f"at most {many:,} {found.who} have a value {where}"
         yield f"with {told(found.confidence)} confidence"

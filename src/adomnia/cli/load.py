@@ -8,7 +8,7 @@ from fractions import Fraction
 import click
 
 from adomnia.cli import options
-from adomnia.curator.answers.omissions import Omission
+from adomnia.curator.answers.omissions import Omission, sentences
 from adomnia.curator.database import confirmed_policy, open_database
 from adomnia.curator.loading import load_edition
 from adomnia.curator.sources import telling
@@ -56,8 +56,8 @@ def load(check: bool, quality: str | None, policy: str, form: str) -> None:
         found = {"edition": made.number, "at": made.at, "digest": made.digest, "seconds": took}
         parts = None if left_out is None else [part.to_json() for part in left_out]
         terminal.json_text({**found, "left_out": parts})
-    for part in left_out or () if form != "json" else ():
-        click.echo(part.says)
+    for said in sentences(left_out or ()) if form != "json" else ():
+        click.echo(said)
 
 
 def _checked(policy: Policy) -> str | None:

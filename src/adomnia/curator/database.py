@@ -414,9 +414,10 @@ class PrivateDatabase(Closing):
 
         The column need not be declared; `step` is that of its numbers, by default the declared one
         or 1. Returns the bounds with how many people at most have a value beyond them, and the
-        lines that declare them. Raises a QuestionError where the column holds days or the epsilon
-        is wrong, a PolicyError where the source has no such column, a NotAllowedError where
-        something was released exactly, and a BudgetError where the budget does not allow it.
+        lines that declare them. Raises a QuestionError where the column is none of the source, or
+        holds days or listed values, or the epsilon is wrong; text that is not declared is taken as
+        numbers only with a `step`. Raises a NotAllowedError where something was released exactly,
+        and a BudgetError where the budget does not allow it. Nothing is spent then.
 
         >>> from adomnia.testing import town
         >>> with town(rows=2000).open() as database:

@@ -12,9 +12,14 @@ from adomnia.curator.access import Error, Watch, confidence_of, error_of
 from adomnia.curator.answers.answer import Answer, AnswerTable, tabulate
 from adomnia.curator.answers.answer_shape import Described, describe, without_data
 from adomnia.curator.answers.known_rows import KnownRows, known_rows
-from adomnia.curator.answers.omissions import Omission, is_known, left_out_of, sentences
+from adomnia.curator.answers.omissions import Omission, left_out_of, sentences
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
-from adomnia.curator.answers.whole import whole_columns, whole_intervals, whole_notes
+from adomnia.curator.answers.whole import (
+    whole_beside,
+    whole_columns,
+    whole_intervals,
+    whole_notes,
+)
 from adomnia.curator.editions import edition_of, use_edition
 from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
 from adomnia.curator.quality.quality import paid_quality
@@ -440,12 +445,13 @@ class Session:
         table: AnswerTable = tabulate(plan, found, confidence, attributes)
         cost = Free() if granted.repeated or REUSED in notes else plan.event
         left_out, whole = self._left_out(plan.question, edition, confidence), {}
-        if is_known(left_out):
+        beside = whole_beside(plan.question, left_out)
+        if beside:
             sure = tabulate(plan, found, (1 + confidence) / 2, attributes).margins
             whole = whole_intervals(plan.question, table.rows, sure, left_out)
-        said = (*sentences(left_out), *whole_notes(whole), *notes)
+        said = (*sentences(left_out), *whole_notes(whole, beside), *notes)
         answer = _told(table, confidence, cost, granted, said)
-        return replace(answer, edition=edition, left_out=left_out, whole=whole)
+        return replace(answer, edition=edition, left_out=left_out, whole=whole, whole_beside=beside)
 
     def _left_out(
         self, question: Question, edition: int | None, confidence: float

@@ -80,8 +80,9 @@ class Answer:
     value to which, and the exact one lies between them with the given confidence.
 
     `left_out` says what cleaning and bounds leave out of it, in numbers where the curator paid for
-    them. Then `whole` gives for counts and sums the interval in which the truth lies if nothing
-    were left out but the rows of a few people, with the same confidence (`adomnia why quality`).
+    them. Then `whole` gives for counts and sums of a column the interval in which the truth lies if
+    nothing were left out, with the same confidence (`adomnia why quality`); `whole_beside` says
+    which rows of a few people are not in it, and to which bounds values are cut.
 
     >>> from adomnia.testing import town
     >>> with town(rows=50).open() as database:
@@ -103,6 +104,7 @@ class Answer:
     edition: int | None = None
     left_out: tuple[Omission, ...] = ()
     whole: Whole = field(default_factory=dict)
+    whole_beside: Mapping[str, str | None] = field(default_factory=dict)
     intervals: Mapping[str, list[Interval | None]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -123,6 +125,7 @@ class Answer:
             "edition": self.edition,
             "left_out": [part.to_json() for part in self.left_out],
             "whole": {name: list(intervals) for name, intervals in self.whole.items()},
+            "whole_beside": dict(self.whole_beside),
         }
 
     def __str__(self) -> str:
@@ -187,7 +190,8 @@ class Answer:
     def _about(self) -> dict[str, Any]:
         """What a frame says of its numbers."""
         said = self.to_json()
-        named = ("margin_units", "confidence", "receipt", "spent", "notes", "left_out", "whole")
+        named = ("margin_units", "confidence", "receipt", "spent", "notes", "left_out", "whole",
+                 "whole_beside")  # fmt: skip
         return {name: said[name] for name in named}
 
 

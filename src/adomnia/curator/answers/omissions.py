@@ -7,16 +7,22 @@ said (`quality.md`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from adomnia.curator.answers.column_uses import (
+    clamped_columns,
+    compared_columns,
+    key_columns,
+    read_columns,
+)
 from adomnia.curator.answers.quality_counts import Quality
 from adomnia.engines.sql.units import ChosenGroups
 from adomnia.mechanisms.margins.margin import margin
-from adomnia.queries.expression import Expr, columns
 from adomnia.queries.question import Question
-from adomnia.schema.domain import Categories, Dates, Grid, Timestamps
+from adomnia.queries.ranges import from_domain
+from adomnia.schema.domain import Categories, Domain
 from adomnia.schema.table import Table
 
 __all__ = [
@@ -27,12 +33,9 @@ __all__ = [
     "is_known",
     "known_of_columns",
     "left_out_of",
-    "read_columns",
     "sentences",
 ]
 
-CLAMPED = ("sum", "avg", "var", "quantile", "min", "max")
-"""Statistics that take a value outside of its bounds as the nearest one."""
 UNKNOWN = "is not known"
 COUNTABLE = f"{UNKNOWN}: the curator can count it, adomnia load --quality 0.02"
 
@@ -91,9 +94,9 @@ def left_out_of(
     unknown = COUNTABLE if countable else UNKNOWN
     owned = table.unit is not None and bool(question.statistics)
     rows = _of_rows(question, table, (quality, sure, unknown)) if owned else ()
-    if quality is None:
-        return (*rows, *_clamped_values(question, table, unknown))
-    return (*rows, *(_values(table, quality, name, sure) for name in paid))
+    values = [] if quality is None else [_values(table, quality, name, sure) for name in paid]
+    rest = {name: table.attributes[name].domain for name in read if name not in paid}
+    return (*rows, *values, *_undeclared(question, rest, unknown))
 
 
 def known_of_columns(
@@ -130,8 +133,10 @@ def is_known(parts: Sequence[Omission]) -> bool:
 
 
 def sentences(parts: Sequence[Omission]) -> tuple[str, ...]:
-    """What they say, each sentence once: that of several columns is the same."""
-    return tuple(dict.fromkeys(part.says for part in parts))
+    """What they say, each sentence once: that of several columns is the same. Where no value is
+    left out for certain, nothing is said of it."""
+    said = [part.says for part in parts if part.what != "values" or part.most != 0]
+    return tuple(dict.fromkeys(said))
 
 
 def _of_rows(
@@ -152,29 +157,42 @@ def _by_groups(chosen: ChosenGroups) -> str:
     return f"how many more rows {named} leave{'s' * (len(named.split()) == 1)} out is not known"
 
 
-def read_columns(question: Question, arguments: bool = True) -> frozenset[str]:
-    """The columns that a question reads; of its statistics only conditions, without arguments."""
-    listed: list[Expr | None] = [question.where, *question.keys]
-    listed += [s.argument for s in question.statistics if arguments or s.kind == "count"]
-    return frozenset(column.name for expr in listed for column in columns(expr))
+def _undeclared(
+    question: Question, domains: Mapping[str, Domain], unknown: str
+) -> Iterator[Omission]:
+    """Columns of which nobody counted the values that are not declared: one sentence for those that
+    are clamped, one for keys and conditions."""
+    ragged = {name: one for name, one in domains.items() if from_domain(one).ragged}
+    added, keys = clamped_columns(question), key_columns(question)
+    compared = compared_columns(question) - keys
+    clamped = {name: one for name, one in ragged.items() if name in added}
+    if clamped:
+        listed = any(isinstance(one, Categories) for one in clamped.values())
+        nearest = "an end of what is declared" if listed else "the nearest"  # lists have gaps
+        says = f"{_outside(clamped)} count as {nearest}; how many {unknown}"
+        yield from (Omission("values", says, name) for name in clamped)
+    uses = {"are in no group": keys, "equal no declared one": compared}
+    found = {
+        does: {name: one for name, one in ragged.items() if name in names}
+        for does, names in uses.items()
+    }
+    said = ", ".join(f"{_outside(named)} {does}" for does, named in found.items() if named)
+    for name in (name for named in found.values() for name in named):
+        yield Omission("values", f"{said}; how many {unknown}", name)
 
 
-def _clamped_values(question: Question, table: Table, unknown: str) -> Iterator[Omission]:
-    """Columns whose values are clamped, in one sentence."""
-    names = list(_clamped(question, table))
-    listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-    whose = "their" if len(names) > 1 else "its"
-    says = f"values of {listed} outside of {whose} bounds count as the nearest; how many {unknown}"
-    yield from (Omission("values", says, name) for name in names)
+def _outside(domains: Mapping[str, Domain]) -> str:
+    """The values of these columns that are not declared."""
+    texts = [name for name, domain in domains.items() if isinstance(domain, Categories)]
+    others = [name for name in domains if name not in texts]
+    whose = "their" if len(others) > 1 else "its"
+    parts = [f"of {_listed(texts)} that are not listed"] if texts else []
+    parts += [f"of {_listed(others)} outside of {whose} bounds"] if others else []
+    return f"values {' and '.join(parts)}"
 
 
-def _clamped(question: Question, table: Table) -> Iterator[str]:
-    """Columns of numbers, days and moments that are clamped in a sum, an average or a quantile."""
-    arguments = [s.argument for s in question.statistics if s.kind in CLAMPED]
-    named = {column.name for expr in arguments for column in columns(expr)}
-    for name, attribute in table.attributes.items():
-        if name in named and isinstance(attribute.domain, Grid | Dates | Timestamps):
-            yield name
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 EVERYWHERE = ChosenGroups(None, None)
@@ -192,7 +210,13 @@ def _used(table: Table, chosen: ChosenGroups) -> str:
 
 
 def _unknown_rows(table: Table, unknown: str, chosen: ChosenGroups = EVERYWHERE) -> Omission:
-    return Omission("rows", f"{_used(table, chosen)}; how many rows are left out {unknown}")
+    said = f"{_used(table, chosen)}; how many rows are left out {unknown}; {_nobody(table)}"
+    return Omission("rows", said)
+
+
+def _nobody(table: Table) -> str:
+    """That rows of nobody are in no number; how many these are, nobody counts."""
+    return f"rows without a {table.unit} are not counted"
 
 
 def _rows(
@@ -206,14 +230,14 @@ def _rows(
     people = scan.plan.most_above(found.bound, 1 - sure)
     count = found.total or 0
     said = _rows_said(scan.beyond, found.bound, (count, off), people)
-    says = f"{_used(table, chosen)}; {said}"
+    says = f"{_used(table, chosen)}; {said}; {_nobody(table)}"
     return Omission("rows", says, None, count, off, found.bound, people)
 
 
 def _rows_said(beyond: int, bound: int, found: tuple[int, int], people: int | None) -> str:
     """The sentence about rows beyond `max_rows`."""
     few = "" if people is None else f"at most {people:,} people with more than {bound:,} rows each"
-    if bound == beyond:
+    if bound == beyond or sum(found) <= 0:
         return f"rows beyond max_rows are left out{few and f': those of {few}'}"
     beside = f", beside those of {few}" if few else f", counting {bound:,} rows of each at most"
     many = _about(*found, "row", " of the whole table")

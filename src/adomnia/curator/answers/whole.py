@@ -1,4 +1,8 @@
-"""Whole intervals: where a count or a sum lies if nothing were left out (`quality.md`)."""
+"""Whole intervals: where a count or a sum lies if nothing were left out (`quality.md`).
+
+They are given for counts, and for sums of a column by itself. What is declared stays as it is:
+values of such a sum are cut to their bounds, and the intervals say so.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adomnia.curator.answers.omissions import Omission, is_known, read_columns
+from adomnia.curator.answers.column_uses import deciding_columns
+from adomnia.curator.answers.omissions import Omission, is_known
 from adomnia.formatting import value
-from adomnia.queries.measurement import number
+from adomnia.queries.expression import Column
 from adomnia.queries.question import Given, Question, Statistic
+from adomnia.queries.ranges import Number
 
-__all__ = ["Interval", "Whole", "whole_columns", "whole_intervals", "whole_notes"]
+__all__ = ["Interval", "Whole", "whole_beside", "whole_columns", "whole_intervals", "whole_notes"]
 
 Interval = tuple[float, float]
 """A low and a high end."""
@@ -24,15 +30,9 @@ _Moved = tuple[float, float]
 
 
 def whole_columns(question: Question, left_out: Sequence[Omission]) -> tuple[str, ...]:
-    """The columns that have such intervals, before anything is asked: all must be known."""
-    if question.public or not is_known(left_out):
-        return ()
-    return tuple(
-        output.name
-        for output in question.outputs
-        if isinstance(output.value, Given)
-        and question.statistics[output.value.index].kind in ("count", "sum")
-    )
+    """The columns that have such intervals, before anything is asked: what concerns them must be
+    known."""
+    return () if question.public else tuple(_bounded(question, left_out))
 
 
 def whole_intervals(
@@ -41,33 +41,96 @@ def whole_intervals(
     margins: Mapping[str, Sequence[float | None]],
     left_out: Sequence[Omission],
 ) -> dict[str, list[Interval | None]]:
-    """The intervals of columns that are one count or one sum.
+    """The intervals of columns that are one count, or one sum of a column.
 
     The margins must hold with half of the doubt that the intervals have, and what is left out
-    with the other half, as `left_out_of` tells it; all of it must be known.
+    with the other half, as `left_out_of` tells it.
     """
     found: dict[str, list[Interval | None]] = {}
-    for place, output in enumerate(question.outputs):
-        if not isinstance(output.value, Given):
-            continue
-        statistic = question.statistics[output.value.index]
-        moved, floor = _moved(question, statistic, left_out), _floor(statistic)
-        if moved is not None:
-            cells = [row[place] for row in rows]
-            found[output.name] = [
-                _around(given, off, moved, floor)
-                for given, off in zip(cells, margins[output.name], strict=True)
-            ]
+    places = {output.name: place for place, output in enumerate(question.outputs)}
+    for name, statistic in _bounded(question, left_out).items():
+        parts = _concerning(question, statistic, left_out)
+        moved = _moved(question, statistic, parts)
+        cells = [row[places[name]] for row in rows]
+        found[name] = [
+            _around(given, off, moved, _floor(statistic))
+            for given, off in zip(cells, margins[name], strict=True)
+        ]
     return found
 
 
-def whole_notes(found: Whole) -> list[str]:
+def whole_beside(question: Question, left_out: Sequence[Omission]) -> dict[str, str | None]:
+    """In words, what the interval of each column is about: values that are cut, and which rows are
+    not in it."""
+    return {
+        name: ", ".join([*_cut(statistic), *_few(left_out)]) or None
+        for name, statistic in _bounded(question, left_out).items()
+    }
+
+
+def whole_notes(found: Whole, beside: Mapping[str, str | None]) -> list[str]:
     """The intervals in words, of an answer that is one row."""
     pairs = [(name, ends[0]) for name, ends in found.items() if len(ends) == 1]
     return [
         f"with what is left out, {name} is between {value(ends[0])} and {value(ends[1])}"
+        + (f", {beside[name]}" if beside[name] else "")
         for name, ends in pairs
         if ends is not None
+    ]
+
+
+def _bounded(question: Question, left_out: Sequence[Omission]) -> dict[str, Statistic]:
+    """The statistics that have an interval, by the column that is one of them."""
+    given = {
+        output.name: question.statistics[output.value.index]
+        for output in question.outputs
+        if isinstance(output.value, Given)
+    }
+    return {
+        name: statistic
+        for name, statistic in given.items()
+        if (statistic.kind == "count" or _summed(statistic) is not None)
+        and is_known(_concerning(question, statistic, left_out))
+    }
+
+
+def _concerning(
+    question: Question, statistic: Statistic, left_out: Sequence[Omission]
+) -> list[Omission]:
+    """What is left out of one count or sum: rows, and rows for the values that decide on them."""
+    deciding, column = deciding_columns(question, statistic), _summed(statistic)
+    own = deciding if column is None else deciding | {column.name}
+    return [part for part in left_out if part.column is None or part.column in own]
+
+
+def _summed(statistic: Statistic) -> Column | None:
+    """The column that is added up, where it is a column by itself and between bounds.
+
+    Values that are not in a list of numbers are not cut to its ends: some lie in its gaps.
+    """
+    column, spread = statistic.argument, getattr(statistic.argument, "range", None)
+    if statistic.kind != "sum" or not isinstance(column, Column):
+        return None
+    return column if isinstance(spread, Number) and spread.values is None else None
+
+
+def _cut(statistic: Statistic) -> list[str]:
+    column = _summed(statistic)
+    if column is None:
+        return []
+    assert isinstance(column.range, Number)
+    low, high = (value(end * column.range.step) for end in (column.range.low, column.range.high))
+    return [f"with values of {column.name} cut to {low}..{high}"]
+
+
+def _few(left_out: Sequence[Omission]) -> list[str]:
+    """Whose rows no number bounds."""
+    rows = [part for part in left_out if part.what == "rows" and part.bound is not None]
+    return [
+        f"counting at most {part.bound:,} rows of each"
+        if part.people is None
+        else f"beside the rows beyond {part.bound:,} of at most {part.people:,} people"
+        for part in rows
     ]
 
 
@@ -80,45 +143,29 @@ def _around(given: Any, off: float | None, moved: _Moved, floor: float) -> Inter
 
 def _floor(statistic: Statistic) -> float:
     """What no table has less of: a count is never negative, nor is a sum of such numbers."""
-    if statistic.kind == "count":
-        return 0
-    return 0 if statistic.kind == "sum" and _ends(statistic)[0] >= 0 else -math.inf
+    column = _summed(statistic)
+    return 0 if column is None or _ends(column)[0] >= 0 else -math.inf
 
 
-def _ends(statistic: Statistic) -> tuple[float, float]:
+def _ends(column: Column) -> tuple[float, float]:
     """The least and the most that one row adds to a sum; nothing is always possible."""
-    assert statistic.argument is not None
-    spread = number(statistic.argument)
+    spread = column.range
+    assert isinstance(spread, Number)
     least, most = min(0, spread.low), max(0, spread.high)
     return float(least * spread.step), float(most * spread.step)
 
 
-def _moved(question: Question, statistic: Statistic, parts: Sequence[Omission]) -> _Moved | None:
-    if statistic.kind == "count":
-        return _count(question, statistic, parts)
-    return _sum(question, statistic, parts) if statistic.kind == "sum" else None
-
-
-def _count(question: Question, statistic: Statistic, parts: Sequence[Omission]) -> _Moved:
+def _moved(question: Question, statistic: Statistic, parts: Sequence[Omission]) -> _Moved:
     """Rows that are left out may all meet the conditions, or none; rows whose values were cleaned
-    may meet them or not. Without conditions every row counts."""
-    most = sum(part.most or 0 for part in parts if part.what == "rows")
-    least = sum(part.least or 0 for part in parts if part.what == "rows")
+    may meet them or not. Without conditions every row counts. To a sum each row adds a number
+    between the declared bounds, or nothing."""
+    rows = [part for part in parts if part.what == "rows"]
+    most, least = sum(part.most or 0 for part in rows), sum(part.least or 0 for part in rows)
+    deciding, column = deciding_columns(question, statistic), _summed(statistic)
+    turned = sum(part.most or 0 for part in parts if part.column in deciding)
+    if column is not None:
+        low, high = _ends(column)
+        return most * low - (high - low) * turned, most * high + (high - low) * turned
     if question.where is None and not question.keys and statistic.argument is None:
         return least, most
-    turned = _turned(question, parts)
     return -turned, most + turned
-
-
-def _sum(question: Question, statistic: Statistic, parts: Sequence[Omission]) -> _Moved:
-    """Each row adds a number between the declared bounds, or nothing."""
-    low, high = _ends(statistic)
-    rows = sum(part.most or 0 for part in parts if part.what == "rows")
-    apart = (high - low) * _turned(question, parts)
-    return rows * low - apart, rows * high + apart
-
-
-def _turned(question: Question, parts: Sequence[Omission]) -> int:
-    """How many rows at most have a cleaned value in what decides whether and where they count."""
-    deciding = read_columns(question, arguments=False)
-    return sum(part.most or 0 for part in parts if part.column in deciding)

@@ -17,7 +17,7 @@ from typing import Any
 from adomnia.curator.access import CURATOR, confidence_of
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
-from adomnia.errors import NotAllowedError, QuestionError
+from adomnia.errors import NotAllowedError, PolicyError, QuestionError
 from adomnia.mechanisms.choices.scan_mechanisms import BoundScan
 from adomnia.policy.policy import Policy
 from adomnia.privacy.events import composed, cost_of
@@ -25,7 +25,7 @@ from adomnia.privacy.loss import Amount, exact
 from adomnia.privacy.reads import UnitPeaks
 from adomnia.queries.expression import Column
 from adomnia.queries.ranges import from_domain
-from adomnia.schema.domain import Dates, Grid, Timestamps
+from adomnia.schema.domain import Categories, Dates, Grid, Timestamps
 from adomnia.schema.table import Attribute
 
 __all__ = ["ProposedBounds", "propose_bounds", "round_numbers"]
@@ -107,7 +107,8 @@ def propose_bounds(
             "bounds are not sought with free-lunch neighbors: any two tables are alike already",
             "use unbounded or bounded neighbors",
         )
-    with closing(TableBackend(_widened(policy, column, step), source=source)) as backend:
+    with closing(_opened(policy, column, step, source)) as backend:
+        _check_numbers(policy, column, asked[1], backend.engine.columns()[column])
         if backend.public()[1]:
             raise NotAllowedError(
                 "bounds are not sought where something was released exactly: "
@@ -115,6 +116,33 @@ def propose_bounds(
                 "declare them from what is public about the column",
             )
         return _scanned(backend, column, epsilon, sure)
+
+
+def _opened(policy: Policy, column: str, step: Fraction, source: Any) -> TableBackend:
+    try:
+        return TableBackend(_widened(policy, column, step), source=source)
+    except PolicyError as error:
+        if column in policy.attributes or repr(column) not in error.message:
+            raise
+        # the policy does not name the column: no line of it is wrong
+        raise QuestionError(error.message, error.hint) from None
+
+
+def _check_numbers(policy: Policy, column: str, step: Amount | None, declared: str) -> None:
+    """Refuse, before anything is paid, a column that holds no numbers by its type; text may hold
+    some, where the curator says so."""
+    if declared.upper().startswith(("DATE", "TIME", "BOOL")):
+        raise QuestionError(
+            f"{column} is a {declared} in the source, and bounds are sought of numbers",
+            "declare what the data is about: it is seldom private",
+        )
+    if column in policy.attributes or step is not None:
+        return
+    if declared.upper().startswith(("VARCHAR", "TEXT", "STRING", "CHAR", "BPCHAR")):
+        raise QuestionError(
+            f"{column} is text in the source and not declared, and bounds are sought of numbers",
+            "if it holds numbers, say in which steps: --step 1, or --step 0.01 for two decimals",
+        )
 
 
 def _scanned(
@@ -157,6 +185,11 @@ def _step(policy: Policy, column: str, step: Amount | None) -> Fraction:
         raise QuestionError(
             f"{column} is a column of days or moments, and bounds are sought of numbers",
             "declare the days that the data is about: they are seldom private",
+        )
+    if isinstance(domain, Categories):
+        raise QuestionError(
+            f"{column} has listed values, and bounds are sought of numbers",
+            "leave out its values in the policy if it holds numbers",
         )
     if step is not None:
         return exact(step, "step")

@@ -2,7 +2,8 @@
 
 A unit's rows are numbered from 1 on (`units.py`), so as many units have more than k rows as there
 are rows of rank k + 1, and one unit is in each of these counts once at most. Of rows between two
-ranks a unit has no more than there are ranks (`threshold_scan.md`).
+ranks a unit has no more than there are ranks. A unit's largest number is one number, however many
+rows it has: it is sought in all of them (`threshold_scan.md`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.engines.sql.dialect import Dialect
-from adomnia.engines.sql.statement import CodedRows, kept_rows
+from adomnia.engines.sql.statement import CodedRows
 from adomnia.engines.sql.translation import Texts
 from adomnia.engines.sql.units import RANK, UNIT
 from adomnia.errors import QuestionError
@@ -54,7 +55,7 @@ def _by_peak(table: Table, reads: UnitPeaks, rows: CodedRows) -> str:
     ends = min(reads.grid[0], -reads.grid[-1]) - 1, max(reads.grid[-1], -reads.grid[0]) + 1
     value = texts.within(reads.column, *ends)
     value, peak = f"-({value})" if reads.lowest else value, say("adomnia peak")
-    source = texts.around(kept_rows(rows, table, [reads.column]))
+    source = texts.around(rows.source(table, [reads.column.name]))
     largest = f"MAX({value})" if table.unit is not None else value
     group = f" GROUP BY {say(UNIT)}" if table.unit is not None else ""
     peaks = f"SELECT {largest} AS {peak} FROM {source}{group}"

@@ -99,6 +99,7 @@ class AnswerResponse(Struct):
     edition: EditionNumber
     left_out: list[OmissionResponse]
     whole: dict[str, list[list[float] | None]]
+    whole_beside: dict[str, str | None]
 
 
 class SensitivityBound(Struct):

@@ -113,6 +113,55 @@ def test_a_table_that_somebody_else_put_there_is_not_read(place, schema):
             assert count(engine) == 3
 
 
+def swap(place, schema, name):
+    """Put a view in the place of a table, whose function runs with the rights of who reads it."""
+    place.owner.execute(
+        f'ALTER TABLE {schema}."{name}" RENAME TO "kept"; '
+        f"CREATE FUNCTION {schema}.spy(bigint) RETURNS bigint LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE 'the function ran'; END $$; "
+        f'CREATE VIEW {schema}."{name}" AS SELECT kept.* FROM {schema}.kept '
+        f'WHERE {schema}.spy(1) = 1; GRANT SELECT ON {schema}."{name}" TO PUBLIC'
+    )
+
+
+def test_a_schema_of_somebody_else_is_refused_with_what_to_run(place, schema, capfd):
+    kept = store(place, schema)
+    load(kept)
+    with closing(kept.open(NAME, table())) as engine:
+        place.owner.execute(
+            f"ALTER SCHEMA {schema} OWNER TO CURRENT_USER; GRANT ALL ON SCHEMA {schema} TO reader"
+        )
+        for refusing in (lambda: load(kept), lambda: kept.open(NAME, table()), engine.ready):
+            with pytest.raises((PolicyError, MachineryError)) as refused:
+                refusing()
+            assert "is not the role's own" in refused.value.message
+            assert f'ALTER SCHEMA "{schema}" OWNER TO' in refused.value.hint
+            assert_silent(refused.value, capfd)
+        with pytest.raises(MachineryError):
+            count(engine)
+        place.owner.execute(f"ALTER SCHEMA {schema} OWNER TO reader")
+        assert count(engine) == 3
+
+
+@pytest.mark.parametrize("end", ["", "_w0", "_facts"])
+def test_a_view_in_the_place_of_a_table_is_never_read(place, schema, end, capfd):
+    kept = store(place, schema)
+    load(kept)
+    with closing(kept.open(NAME, table())) as engine:
+        assert count(engine, f"name = '{SECRET}'") == 3
+        swap(place, schema, f"{NAME}{end}")
+        for reading in (engine.ready, lambda: count(engine, f"name = '{SECRET}'")):
+            with pytest.raises(MachineryError) as refused:
+                reading()
+            assert "not the role's own tables" in refused.value.message
+            assert_silent(refused.value, capfd)
+    if end == "_facts":
+        assert kept.open(NAME, table()) is None
+    else:
+        with pytest.raises(MachineryError, match="not the role's own tables"):
+            kept.open(NAME, table())
+
+
 def test_a_role_that_may_not_create_is_told_what_to_do(place, schema, capfd):
     with role(place, f"GRANT USAGE ON SCHEMA {schema} TO {{}}") as poor:
         for where in (schema, "no_such_schema"):

@@ -13,10 +13,23 @@ from adomnia.engines.interrupts import Interrupts, watched
 from adomnia.errors import MachineryError, NotAllowedError, QuestionError
 from adomnia.policy.policy import Policy
 
-__all__ = ["CURATOR", "Closing", "Error", "Watch", "analyst_of", "confidence_of", "error_of"]
+__all__ = [
+    "CURATOR",
+    "OWN_KEYS",
+    "Closing",
+    "Error",
+    "Watch",
+    "analyst_of",
+    "confidence_of",
+    "error_of",
+    "key_of",
+]
 
 CURATOR = "curator"
 """The name under which questions are asked when no analyst is named."""
+
+OWN_KEYS = "adomnia "
+"""How the keys begin under which the database pays for uses of its own."""
 
 
 Error = Literal["rank", "value", "interval"]
@@ -63,6 +76,16 @@ def confidence_of(value: float) -> float:
     if not 0.5 <= number <= 0.999999:
         raise QuestionError("confidence must be between 0.5 and 0.999999", "for example 0.95")
     return number
+
+
+def key_of(key: str | None) -> str | None:
+    """A key that somebody gave to a request, if it is not one of the database itself."""
+    if key is not None and key.startswith(OWN_KEYS):
+        raise QuestionError(
+            f"a key does not begin with {OWN_KEYS!r}: such keys are the database's own",
+            "give another one, for example a random number",
+        )
+    return key
 
 
 def error_of(name: Error) -> Error:

@@ -44,7 +44,17 @@ class PrivateDatabase(Closing):
 
     def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
         self._backend = TableBackend(policy, accept, source)
-        self.policy = self._backend.policy
+
+    @property
+    def policy(self) -> Policy:
+        """What the curator has declared and promises.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     database.policy.table
+        'people'
+        """
+        return self._backend.policy
 
     def session(self, analyst: str | None = None, *, name: str | None = None,
                 epsilon: Amount | None = None) -> Session:  # fmt: skip

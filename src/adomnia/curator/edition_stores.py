@@ -50,7 +50,9 @@ def store_of(policy: Policy) -> EditionStore:
 
 def _beside_ledger(policy: Policy) -> Path:
     beside = policy.file if "://" in policy.ledger else Path(policy.beside(policy.ledger))
-    return beside.with_suffix(".editions")
+    if beside.suffix == ".ledger":
+        return beside.with_suffix(".editions")
+    return beside.with_name(f"{beside.name}.editions")  # others have the same name but for its end
 
 
 def _relation(policy: Policy) -> str:

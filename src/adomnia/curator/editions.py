@@ -29,7 +29,7 @@ from adomnia.engines.edition_store import (
     Means,
     Tell,
 )
-from adomnia.errors import MachineryError
+from adomnia.errors import MachineryError, PolicyError
 from adomnia.ledger.account import Account
 from adomnia.ledger.entry import Record
 from adomnia.ledger.journal import Journal
@@ -120,6 +120,26 @@ class Editions:
             engine.close()  # it bears this number for a ledger that was copied or went back
         return None
 
+    def later(self, asked: Edition, journal: Journal, table: Table) -> OpenEdition | None:
+        """The last edition after the one that is asked, opened; None where that is the last.
+
+        Whoever edits the policy makes editions of another coding, which erase those of this one:
+        then nothing is asked any more, though the files may still be open here.
+        """
+        found = self.newest(journal, table, asked.number)
+        others = journal.account().editions.items()
+        if found is None and any(
+            number > asked.number and head["coding"] != self._coding for number, head in others
+        ):
+            engine = self._store.open(asked.name, table)
+            if engine is None:
+                raise MachineryError(
+                    f"the policy was changed since, and edition {asked.number} is gone",
+                    "start again: adomnia serve; or open the database again",
+                )
+            engine.close()
+        return found
+
     def open(self, edition: Edition, table: Table) -> EditionEngine:
         """The engine that asks an edition."""
         engine = self._store.open(edition.name, table)
@@ -197,7 +217,9 @@ def in_force(
 ) -> tuple[Journal, OpenEdition]:
     """The ledger, and the edition that is asked; made where there is none.
 
-    A source that cannot be read leaves no ledger.
+    Where the policy limits what a source may be, only the first is made without being asked for: a
+    load that was refused is not gone round by another domain. A source that cannot be read leaves
+    no ledger.
     """
     found = _found(editions, table)
     if found is not None:
@@ -206,6 +228,7 @@ def in_force(
         found = _found(editions, table)  # somebody may have made one meanwhile
         if found is not None:
             return found
+        _refuse_unchecked(editions)
         draft = editions.write(writer, table, check, tell)
         journal = open_journal(editions.policy)
         try:
@@ -229,6 +252,19 @@ def _found(editions: Editions, table: Table) -> tuple[Journal, OpenEdition] | No
     except BaseException:
         opened.engine.close()
         raise
+
+
+def _refuse_unchecked(editions: Editions) -> None:
+    """Refuse to load by itself after the first edition, where the policy sets limits in [check]."""
+    if not editions.policy.check.any:
+        return
+    with open_ledger(editions.policy) as journal:
+        number = 0 if journal is None else max(journal.account().editions, default=0)
+    if number:
+        raise PolicyError(
+            f"the domains changed since edition {number} was loaded, or its files are gone",
+            "adomnia load --check loads the source by the policy as it is now",
+        )
 
 
 def _keyed(account: Account, digest: str) -> str:

@@ -53,7 +53,7 @@ def use_mechanism(
             "ask in SQL",
         )
     origin, make = mechanism_named(name)
-    policy = backend.policy
+    version, policy = backend.version(), backend.policy  # in this order: priced by what is read
     request = MechanismRequest(backend.table, policy.neighbors, _loss(asked), policy.rows_stay)
     mechanism = outside_mechanism(origin, make, request, options)
     told = json.dumps(mechanism.options, sort_keys=True)
@@ -61,7 +61,7 @@ def use_mechanism(
         f"USE {origin} WITH {told}",
         (mechanism,),
         backend.knowledge.promise,
-        backend.version(),
+        version,
         request=json.dumps([*asked.told, told]),
         priors=priors,
         what="mechanism",

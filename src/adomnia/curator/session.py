@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.access import Error, Watch, confidence_of, error_of
+from adomnia.curator.access import Error, Watch, confidence_of, error_of, key_of
 from adomnia.curator.answers.answer import Answer, AnswerTable, tabulate
 from adomnia.curator.answers.answer_shape import Described, describe, without_data
 from adomnia.curator.answers.known_rows import KnownRows, known_rows
@@ -101,9 +101,9 @@ class Session:
         "interval" half of its loss goes into an interval of values that holds it.
 
         Returns rows with their margins, what they cost and what is left. Raises a QuestionError
-        where the statement or a loss is wrong, a BudgetError where a budget does not allow it, a
-        ReusedKeyError where the key stands for another request, a CancelledError where the watch
-        ended it, and a MachineryError where data or ledger cannot be read.
+        where the statement, a loss or the key is wrong, a BudgetError where a budget does not allow
+        it, a ReusedKeyError where the key stands for another request, a CancelledError where the
+        watch ended it, and a MachineryError where data or ledger cannot be read.
 
         >>> from adomnia.testing import town
         >>> with town(rows=50).open() as database:
@@ -116,10 +116,10 @@ class Session:
         if question.public:
             return self._free(question, confidence)
         asked = _asked(epsilon, rho, delta, error, confidence)
-        watch = watch or Watch()
+        watch, payer = watch or Watch(), self._payer(key)
+        version = self._backend.version()  # of before it is priced, and the data read
         plan = self._plan(sql, asked)
         watch.stage("planned")
-        version = self._backend.version()  # of before the data is read
         known = reuse(plan, self._backend.memory(self.analyst, version))
         if known is not None and not self._is_answered(key):
             watch.stage("paid")
@@ -127,7 +127,7 @@ class Session:
             watch.tell("answered")
             return answer
         request = json.dumps([*asked.told, confidence])
-        paid = spend(self._backend, self._payer(key), self._use(sql, plan, version, request), watch)
+        paid = spend(self._backend, payer, self._use(sql, plan, version, request), watch)
         notes = (REPEATED,) if paid.repeated else ()
         edition = self._edition(paid.receipt, version, paid.repeated)
         readings = plan.measured(paid.released)
@@ -158,7 +158,7 @@ class Session:
 
     def _payer(self, key: str | None = None) -> Payer:
         """Who pays for what is asked here."""
-        return Payer(self.analyst, self._budgets, self.name, key)
+        return Payer(self.analyst, self._budgets, self.name, key_of(key))
 
     def _reused(self, plan: Plan, known: Reused, confidence: float, edition: int | None) -> Answer:
         """An answer from what this analyst was told before; the ledger says from which."""
@@ -346,6 +346,7 @@ class Session:
         confidence = confidence_of(confidence)
         if self.bind(sql).public:
             return plan_free_query(self.bind(sql), confidence)
+        self._backend.take_last()  # by which it is priced
         if margin is None:
             planned = self._plan(sql, _asked(epsilon, rho, delta, error, confidence))
             facts = self._backend.facts(self._backend.version())

@@ -84,9 +84,8 @@ class TableBackend:
         self._recall = lru_cache(maxsize=RECORDS)(partial(recorded, self.journal))
         self._read: dict[str, Any] = {}
         self._public = (-1, PriorKnowledge())
-        self.knowledge = PriorRegistry(
-            policy, self.journal, self.bind, tuple(self.engine.columns()), self.edition
-        )
+        columns = tuple(self.engine.columns())
+        self.knowledge = PriorRegistry(policy, self.journal, self.bind, columns, self.edition)
         try:
             self.knowledge.add_declared(accept)
             self.knowledge.check_promise(accept)
@@ -123,8 +122,7 @@ class TableBackend:
         declared version, it is what the curator says it is.
         """
         self.take_last()
-        engine = self.engine
-        engine.ready()
+        (engine := self.engine).ready()
         named = self._digest(self.policy.digest, engine)
         self._asked[named] = engine
         return named
@@ -142,12 +140,19 @@ class TableBackend:
         return mixed if self.editions is None else f"{seen}, {mixed}"
 
     def take_last(self) -> None:
-        """Ask the last edition from now on; a question that is under way ends with the old one."""
+        """Ask the last edition from now on; a question that is under way ends with the old one.
+
+        Where rows may come and go by their content since, all is priced so for good: what was
+        planned before would be priced by both.
+        """
         if self.editions is None or self.current is None:
             return
-        last = self.editions.newest(self.journal, self.table, after=self.current.number)
+        last = self.editions.later(self.current, self.journal, self.table)
         if last is None:
             return
+        if not last.engine.row_count_is_stable:
+            self.policy = replace(self.policy, rows_stay=False)
+            self.knowledge = replace(self.knowledge, policy=self.policy)
         self.engine, self.current = last.engine, last.edition
         self._opened.append(last.engine)
         while len(self._opened) > OPEN:
@@ -253,12 +258,9 @@ def check_columns(policy: Policy, columns: Mapping[str, str]) -> None:
         named.setdefault(policy.unit, ("privacy", "unit"))
     for name, path in named.items():
         if name not in columns:
-            raise PolicyError(
-                f"the data has no column {name!r}",
-                "its columns are: " + ", ".join(list(columns)[:30]),
-                str(policy.file),
-                line_of(policy, path),
-            )
+            file, line = str(policy.file), line_of(policy, path)
+            known = "its columns are: " + ", ".join(list(columns)[:30])
+            raise PolicyError(f"the data has no column {name!r}", known, file, line)
 
 
 def table_of(policy: Policy) -> Table:

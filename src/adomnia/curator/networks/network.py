@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from adomnia.curator.access import Closing, analyst_of, confidence_of
+from adomnia.curator.access import Closing, analyst_of, confidence_of, key_of
 from adomnia.curator.answers.answer import Answer
 from adomnia.curator.ledger_view import state_of
 from adomnia.curator.networks.graph_backend import GraphBackend, refuse_priors
@@ -123,7 +123,8 @@ class GraphSession:
             version=version,
             request=request,
         )
-        payer = Payer(self.analyst, self._budgets, None, key or f"graph {digest([said, request])}")
+        named = key_of(key) or f"graph {digest([said, request])}"
+        payer = Payer(self.analyst, self._budgets, None, named)
         return _answer(spend(backend, payer, use), mechanism.event)
 
     def plan(

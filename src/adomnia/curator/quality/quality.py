@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from adomnia.curator.access import CURATOR
+from adomnia.curator.access import CURATOR, OWN_KEYS
 from adomnia.curator.answers.quality_counts import Quality, read_quality
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
@@ -77,7 +77,7 @@ def paid_quality(backend: TableBackend, edition: int | None) -> Quality | None:
 
 
 def _key(backend: TableBackend, edition: int) -> str:
-    return f"adomnia quality, edition {edition}, max_rows {backend.table.max_rows}"
+    return f"{OWN_KEYS}quality, edition {edition}, max_rows {backend.table.max_rows}"
 
 
 def _refuse_public(backend: TableBackend) -> None:

@@ -43,7 +43,7 @@ from adomnia.curator.releases.sum_tables import SumTables, sum_tables
 from adomnia.curator.session import Session
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
-from adomnia.errors import QuestionError
+from adomnia.errors import MachineryError, QuestionError
 from adomnia.ledger.account import RELEASED
 from adomnia.marginals import release as core
 from adomnia.marginals.core.cost import total_is_public
@@ -155,9 +155,12 @@ def publish(
     Bands are found first, where any are to be; what was found is known from then on, so that a
     release that ends early goes on from there.
     """
+    backend.take_last()
+    _refuse_other_source(backend, planned)
     if planned.spec.searched:
         planned = _with_bands(backend, planned, payer)
     version = backend.version()
+    _refuse_other_source(backend, planned)
     confidence, edition = planned.spec.confidence, edition_of(version)
     left_out = left_out_of_release(backend, planned.layout, edition, confidence)
     use = Use(
@@ -186,6 +189,15 @@ def publish(
         cumulative_tables(planned.cumulative, planned.layout, planned.zeros, made), made.unbiased,
         edition, left_out,
     )  # fmt: skip
+
+
+def _refuse_other_source(backend: TableBackend, planned: ReleasePlan) -> None:
+    """Refuse a plan of before the data was loaded from files whose rows may come and go."""
+    if planned.stay and not backend.policy.rows_stay:
+        raise MachineryError(
+            "the data was loaded from another kind of source since this was planned",
+            "plan it again",
+        )
 
 
 def _with_bands(backend: TableBackend, planned: ReleasePlan, payer: Payer) -> ReleasePlan:

@@ -132,6 +132,8 @@ class ReleasePlan:
     """By how many rows edges that are found miss their ranks, by their column."""
     left_out: tuple[Omission, ...] = ()
     """Rows that would be in no table."""
+    stay: bool = True
+    """Whether it is priced for rows that stay, whatever they hold."""
 
     @property
     def spent(self) -> Loss:
@@ -216,14 +218,15 @@ def named(workload: Workload, subset: Subset) -> str:
 
 def plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     """The plan of a release; reads no data and spends nothing."""
-    planned = _plan_release(backend, spec)
+    backend.take_last()  # by which it is priced
+    stay, planned = backend.policy.rows_stay, _plan_release(backend, spec)
     layout, priors = planned.layout, backend.public()[0]
     zeros, missed = structural_zeros(layout.keys, layout.impossible), dict[str, RowsMissed]()
     if spec.searched:
         missed = rehearse_search(backend, spec.searched, spec.level_loss, spec.confidence)
     edition = edition_of(backend.version())
     rows = left_out_of_release(backend, layout, edition, spec.confidence)
-    return replace(planned, priors=priors, zeros=zeros, missed=missed, left_out=rows)
+    return replace(planned, priors=priors, zeros=zeros, missed=missed, left_out=rows, stay=stay)
 
 
 def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:

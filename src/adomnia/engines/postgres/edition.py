@@ -7,9 +7,10 @@ is half as long as its text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from adomnia.engines.edition_store import EditionFacts, Means, is_open
 from adomnia.engines.engine import quietly
@@ -20,6 +21,7 @@ from adomnia.engines.postgres.relation import PostgresRelation, first_row, serve
 from adomnia.engines.sql.edition_rows import EditionRows
 from adomnia.engines.sql.statement import CodedRows
 from adomnia.engines.sql.units import FIRST, UNIT
+from adomnia.errors import MachineryError
 from adomnia.schema.table import Table
 
 if TYPE_CHECKING:
@@ -29,8 +31,17 @@ __all__ = ["EditionTables", "PostgresEdition", "write_edition"]
 
 _FACTS = """
 SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-JOIN pg_roles o ON o.oid = c.relowner
-WHERE n.nspname = %s AND c.relname = %s AND o.rolname = current_user
+WHERE n.nspname = %s AND c.relname = %s AND c.relkind = 'r'
+  AND pg_get_userbyid(c.relowner) = current_user
+"""
+
+# Who owns the schema may drop a table and put a view in its place, whose functions run with the
+# rights of the role that reads it.
+_OWN = """
+SELECT pg_get_userbyid(n.nspowner) = current_user, COUNT(c.oid) FILTER
+       (WHERE c.relkind = 'r' AND pg_get_userbyid(c.relowner) = current_user)
+FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = ANY(%s)
+WHERE n.nspname = %s GROUP BY n.nspowner
 """
 
 
@@ -156,13 +167,22 @@ class PostgresEdition(PostgresReader):
 
     def found(self) -> bool:
         """Whether it is there and the role's own; then it can be asked."""
-        with self.snapshot() as moment:
+        with super().snapshot() as moment:
             text = quietly(lambda: self._read(moment._connection), self._lost)
-        if text is None:
-            return False
-        self.facts = EditionFacts.from_json(text)
-        self._types = self.facts.types
+            if text is None:
+                return False
+            self.facts = EditionFacts.from_json(text)
+            self._types = self.facts.types
+            quietly(lambda: self._check_own(moment._connection), self._lost)
         return True
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Self]:
+        """The engine for one question, which begins with whose the tables are at this moment."""
+        with super().snapshot() as moment:
+            if self._held is None:
+                quietly(lambda: self._check_own(moment._connection), self._lost)
+            yield moment
 
     @property
     def row_count_is_stable(self) -> bool:
@@ -180,6 +200,24 @@ class PostgresEdition(PostgresReader):
             return None
         (text,) = first_row(connection.execute(f"SELECT facts FROM {tables.facts}".encode()))
         return str(text)
+
+    def _check_own(self, connection: psycopg.Connection[Any]) -> None:
+        """Refuse whatever is not a table of the role's own, in a schema of its own."""
+        tables, words = self._tables, range(len(self.facts.words))
+        names = [tables.name, f"{tables.name}_facts", *(f"{tables.name}_w{at}" for at in words)]
+        found = connection.execute(_OWN, [names, tables.schema]).fetchall()
+        if found and not found[0][0]:
+            schema = PostgresDialect().quoted(tables.schema)
+            raise MachineryError(
+                f"the schema of editions {tables.schema!r} at {self._place} is not the role's own: "
+                "its owner could put other tables there",
+                f"let the owner run ALTER SCHEMA {schema} OWNER TO and the role's name",
+            )
+        if not found or found[0][1] != len(names):
+            raise MachineryError(
+                f"{self._edition} at {self._place} is gone, or not the role's own tables",
+                "load it again: adomnia load",
+            )
 
     def _coded(self) -> CodedRows:
         """The coded rows, by the policy that they were coded by."""

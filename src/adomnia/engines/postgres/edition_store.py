@@ -1,8 +1,8 @@
 """Editions on a server: tables in a schema of their own, which their owner alone may read.
 
 Everything is written in one transaction, which ends when the edition has its name: a crash leaves
-nothing behind. Whoever owns a table of the schema decides what is in it, so only those of the role
-itself are read.
+nothing behind. Whoever owns a table of the schema decides what is in it, and the owner of the
+schema which tables there are, so only the role's own are read, in a schema of its own.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ until the next load."""
 _RIGHTS = """
 SELECT pg_is_in_recovery(), n.oid IS NOT NULL,
        CASE WHEN n.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
-       ELSE has_schema_privilege(n.oid, 'CREATE') AND has_schema_privilege(n.oid, 'USAGE') END
+       ELSE has_schema_privilege(n.oid, 'CREATE') AND has_schema_privilege(n.oid, 'USAGE') END,
+       n.oid IS NULL OR pg_get_userbyid(n.nspowner) = current_user
 FROM (SELECT 1) one LEFT JOIN pg_namespace n ON n.nspname = %s
 """
 
@@ -142,10 +143,12 @@ class EditionSchema:
         """Make the schema where there is none; refuse a role that may not."""
         with _transaction(connection):
             _lock(connection, f"adomnia editions {self.place}")
-            standby, there, allowed = first_row(connection.execute(_RIGHTS, [self.place]))
+            standby, there, allowed, own = first_row(connection.execute(_RIGHTS, [self.place]))
             if not allowed:
                 what = "make tables in" if there else "make"
                 raise self._refused(f"the role may not {what} the schema {self.place!r}")
+            if not own:
+                raise self._refused(f"the schema {self.place!r} is not the role's own")
             if standby:
                 raise self._refused("nothing can be written to the replica")
             if not there:
@@ -160,7 +163,8 @@ class EditionSchema:
         say = PostgresDialect().quoted(self.place)
         return PolicyError(
             f"{why} at {self._shown}, so no edition can be written there",
-            f"let the database's owner run CREATE SCHEMA {say} AUTHORIZATION and the role's name; "
+            f"let the database's owner run CREATE SCHEMA {say} AUTHORIZATION and the role's name, "
+            f"or ALTER SCHEMA {say} OWNER TO and its name where the schema is there; "
             "or say in_place = true in [data]: the table is then read as it is at each question, "
             "which promises less (docs/sources.md)",
         )

@@ -20,6 +20,7 @@ __all__ = [
     "InspectedNumbers",
     "InspectedUnits",
     "Inspection",
+    "LineCounts",
     "Patterns",
     "RowChanges",
     "SourceChanges",
@@ -134,6 +135,30 @@ class Inspection:
     repeated: int
     most_alike: int
     units: InspectedUnits | None
+
+
+@dataclass(frozen=True)
+class LineCounts:
+    """Rows of text files, those with more or fewer fields than the first line, fields that hold
+    line breaks, the most line breaks of one, and files whose first line is a title."""
+
+    rows: int = 0
+    longer: int = 0
+    shorter: int = 0
+    broken: int = 0
+    most_breaks: int = 0
+    titles: int = 0
+
+    def together(self, other: LineCounts) -> LineCounts:
+        """The counts of both."""
+        return LineCounts(
+            self.rows + other.rows,
+            self.longer + other.longer,
+            self.shorter + other.shorter,
+            self.broken + other.broken,
+            max(self.most_breaks, other.most_breaks),
+            self.titles + other.titles,
+        )
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,7 @@ def _view(check: SourceCheck, column: InspectedColumn) -> _ColumnView:
         column_domain(domain),
         check.origin(column.name),
         _figures(column),
-        [("unreadable" if value is None else value, f"{many:,}")
+        [("unreadable" if value is None else repr(value), f"{many:,}")
          for value, many in column.frequent],
         column_bounds(column),
         _bars(column, domain) if bins is None else _histogram(column, domain),

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from adomnia.engines.exact import CutRows, InspectedColumn, InspectedNumbers, InspectedUnits
-from adomnia.formatting import one_line, share, significant
+from adomnia.formatting import share, significant
+from adomnia.review.check.line_remarks import line_remarks
 from adomnia.review.check.personal_text import is_key, looks_like, values_look_like
 from adomnia.review.check.row_sizes import row_sizes
 from adomnia.review.check.source_check import UNSAID, SourceCheck, bound_text, share_of
@@ -23,8 +24,8 @@ GRAVE = 0.01
 DRIFTED = 0.2
 """So much drift is grave, where the policy sets no limit."""
 
-NAMED = 3
-"""So many values are named in a sentence."""
+NAMED, LONGEST = 3, 30
+"""So many values are named in a sentence, and so many signs of each."""
 
 WIDE = 10
 """Bounds that are so many times as wide as nearly all values need are remarked."""
@@ -60,6 +61,7 @@ def remarks(check: SourceCheck) -> list[Remark]:
         *(one for column in check.inspection.columns for one in _column(check, column)),
         *_units(check),
         *_repeats(check),
+        *(Remark(grave, "lines", said, part) for grave, said, part in line_remarks(check.lines)),
         *_changes(check),
         *_names(check),
         *_keys(check),
@@ -138,9 +140,15 @@ def _kind(domain: Domain) -> str:
 
 
 def _frequent(values: Iterable[tuple[str | None, int]]) -> str:
-    named = [f"{'unreadable' if value is None else repr(one_line(value, 30))} ({many:,})"
-             for value, many in list(values)[:NAMED]]  # fmt: skip
+    named = [f"{_quoted(value)} ({many:,})" for value, many in list(values)[:NAMED]]
     return f", most often {', '.join(named)}" if named else ""
+
+
+def _quoted(value: str | None) -> str:
+    """A value with its spaces: they may be all that is wrong with it."""
+    if value is None:
+        return "unreadable"
+    return repr(value if len(value) <= LONGEST else value[: LONGEST - 1] + "…")
 
 
 def _too_wide(name: str, numbers: InspectedNumbers, domain: Domain) -> Iterator[Remark]:

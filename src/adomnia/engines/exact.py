@@ -32,6 +32,7 @@ from adomnia.engines.source_facts import (
     Patterns,
     RowChanges,
     SourceChanges,
+    Spike,
     UndeclaredColumn,
 )
 from adomnia.errors import MachineryError
@@ -55,6 +56,7 @@ __all__ = [
     "Patterns",
     "RowChanges",
     "SourceChanges",
+    "Spike",
     "Survey",
     "SurveyedEngine",
     "UndeclaredColumn",

@@ -24,6 +24,7 @@ __all__ = [
     "Patterns",
     "RowChanges",
     "SourceChanges",
+    "Spike",
     "UndeclaredColumn",
 ]
 
@@ -54,9 +55,24 @@ class Bins:
 
 
 @dataclass(frozen=True)
+class Spike:
+    """A number that many rows have, far above or below all others: it may stand for missing."""
+
+    value: float
+    rows: int
+    above: bool
+
+    @property
+    def text(self) -> str:
+        """The number as it is written."""
+        return str(int(self.value)) if self.value.is_integer() else repr(self.value)
+
+
+@dataclass(frozen=True)
 class InspectedNumbers:
     """A column of numbers or days: what is clamped, between which ends it lies in the source, what
-    its mean is there and once it is cleaned, and which bounds would leave out how much."""
+    its mean is there and once it is cleaned, which bounds would leave out how much, and numbers
+    that may stand for missing."""
 
     below: int
     above: int
@@ -65,6 +81,7 @@ class InspectedNumbers:
     cleaned_mean: float | None
     bounds: Mapping[Fraction, Extremes]
     bins: Bins | None
+    spikes: Sequence[Spike] = ()
 
 
 @dataclass(frozen=True)

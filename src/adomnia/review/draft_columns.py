@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from adomnia.formatting import share
 from adomnia.limits import MIN_LISTED_ROWS
 
 __all__ = ["TAKEN", "DraftColumn", "draft_column", "toml_text"]
@@ -133,8 +134,14 @@ def _timestamp_lines(first: date, last: date) -> tuple[str, ...]:
 def _number(name: str, facts: Facts, rare: bool) -> DraftColumn:
     if facts["low"] is None:
         return DraftColumn(name, why="no value to take bounds from; declare low and high")
-    if facts["places"] != 0:
-        return _decimal(name, facts)
+    if facts.get("spikes"):
+        made = _number(name, _without_spikes(facts), rare)
+        return replace(made, notes=(*made.notes, *_spike_notes(facts)))
+    return _decimal(name, facts) if facts["places"] != 0 else _whole(name, facts, rare)
+
+
+def _whole(name: str, facts: Facts, rare: bool) -> DraftColumn:
+    """Whole numbers: their ends, exactly where they are few, or a list where these lie apart."""
     pairs = _whole_values(facts)
     if not 0 < len(pairs) <= FEW:
         return DraftColumn(name, _ends(*map(_plain, _outward(facts, Decimal(1)))), taken=True)
@@ -147,6 +154,24 @@ def _number(name: str, facts: Facts, rare: bool) -> DraftColumn:
         ends = _ends(str(whole[0]), str(whole[-1]))
         return DraftColumn(name, ends, taken=True, notes=notes, rare=few)
     return DraftColumn(name, (f"values = {whole}    {TAKEN}",), taken=True, notes=notes, rare=few)
+
+
+def _without_spikes(facts: Facts) -> Facts:
+    """The facts of the numbers that do not look like codes for missing."""
+    codes = {spike.value for spike in facts["spikes"]}
+    held = {v: n for v, n in _whole_values(facts).items() if v not in codes}
+    listed = {} if facts["values"] is None else {"values": list(held), "counts": [*held.values()]}
+    ends = {"low": facts["rest_low"], "high": facts["rest_high"]}
+    return {**facts, **ends, **listed, "spikes": ()}
+
+
+def _spike_notes(facts: Facts) -> Iterator[str]:
+    for spike in facts["spikes"]:
+        part = share(spike.rows / max(1, facts["present"])).replace("%", " %")
+        yield (
+            f"{part} of the values are {spike.text}, far from all others: a code for missing? "
+            "It lies outside this domain"
+        )
 
 
 def _whole_values(facts: Facts) -> dict[int, int]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from adomnia.engines.exact import CutRows, InspectedColumn, InspectedNumbers, InspectedUnits
 from adomnia.formatting import share, significant
@@ -95,6 +96,7 @@ def _column(check: SourceCheck, column: InspectedColumn) -> Iterator[Remark]:
             yield told(numbers.above, f"lie above high = {high}{_means(numbers)}")
         if numbers.below:
             yield told(numbers.below, f"lie below low = {low}{_means(numbers)}")
+        yield from _spikes(column, numbers, domain)
         yield from _too_wide(name, numbers, domain)
     if column.unlisted:
         yield told(column.unlisted, f"are not listed{_frequent(column.frequent)}")
@@ -149,6 +151,15 @@ def _quoted(value: str | None) -> str:
     if value is None:
         return "unreadable"
     return repr(value if len(value) <= LONGEST else value[: LONGEST - 1] + "…")
+
+
+def _spikes(column: InspectedColumn, numbers: InspectedNumbers, domain: Domain) -> Iterator[Remark]:
+    """Numbers that may stand for missing; those that count as what they are spoil every sum."""
+    for spike in numbers.spikes:
+        part = share_of(spike.rows, column.present)
+        inside = isinstance(domain, Grid) and domain.low <= Fraction(spike.value) <= domain.high
+        text = f"{share(part)} of the values ({spike.rows:,}) are {spike.text}, far from all others"
+        yield Remark(inside and part > GRAVE, column.name, f"{text}: a code for missing?", part)
 
 
 def _too_wide(name: str, numbers: InspectedNumbers, domain: Domain) -> Iterator[Remark]:

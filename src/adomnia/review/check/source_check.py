@@ -202,6 +202,7 @@ def _numbers(numbers: InspectedNumbers) -> dict[str, Any]:
             {"left_out": float(part), "low": _plain(low), "high": _plain(high)}
             for part, (low, high) in numbers.bounds.items()
         ],
+        "spikes": [{"value": one.value, "rows": one.rows} for one in numbers.spikes],
         "histogram": None if bins is None else asdict(bins),
     }
 

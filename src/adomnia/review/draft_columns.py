@@ -15,6 +15,7 @@ from typing import Any
 
 from adomnia.formatting import share
 from adomnia.limits import MIN_LISTED_ROWS
+from adomnia.review.unread_forms import unread_form
 
 __all__ = ["TAKEN", "DraftColumn", "draft_column", "toml_text"]
 
@@ -52,7 +53,7 @@ class DraftColumn:
 
 def draft_column(name: str, facts: Facts, rare: bool = False) -> DraftColumn:
     """The domain that a survey proposes for a column; with `rare`, lists have rare values too."""
-    maker = {"truth": _truth, "number": _number, "date": _date, "text": _list}.get(facts["kind"])
+    maker = {"truth": _truth, "number": _number, "date": _date, "text": _text}.get(facts["kind"])
     if maker is None:
         return DraftColumn(name, why=f"a column of type {facts['type']} cannot be asked about")
     made = maker(name, facts, rare)
@@ -76,6 +77,16 @@ def _percent(share: float) -> str:
 
 def _truth(name: str, facts: Facts, rare: bool) -> DraftColumn:
     return DraftColumn(name, ("values = [false, true]",))
+
+
+def _text(name: str, facts: Facts, rare: bool) -> DraftColumn:
+    """A list of values, or why there is none; what looks like days or numbers is told."""
+    if not facts["present"]:
+        return DraftColumn(name, why="no value in it; undeclared")
+    made, form = _list(name, facts, rare), unread_form(facts)
+    if form is None:
+        return made
+    return replace(made, notes=(*made.notes, form)) if made.lines else replace(made, why=form)
 
 
 def _list(name: str, facts: Facts, rare: bool) -> DraftColumn:

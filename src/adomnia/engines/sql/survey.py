@@ -38,8 +38,14 @@ FORMS = {
     "mails": "^[^@ ]{1,64}@[^@ ]{1,100}$",
     "spaced": " ",
     "padded": "^\\s*[-+]?0[0-9]",
+    "dotted days": "^\\s*[0-9]{1,2}\\.[0-9]{1,2}\\.[12][0-9]{3}($|\\s)",
+    "slashed days": "^\\s*[0-9]{1,2}/[0-9]{1,2}/[12][0-9]{3}($|\\s)",
+    "dashed days": "^\\s*[0-9]{1,2}-[0-9]{1,2}-[12][0-9]{3}($|\\s)",
+    "thousands": "^\\s*[-+]?[0-9]{1,3}(,[0-9]{3})*(\\.[0-9]+)?\\s*$",
+    "commas": "^\\s*[-+]?[0-9]+(\\.[0-9]{3})*(,[0-9]+)?\\s*$",
 }
-"""How a text can look: as an identifier, as several words, or as a code that begins with 0."""
+"""How a text can look: as an identifier, as several words, as a code that begins with 0, or as days
+and numbers that are not read."""
 
 Run = Callable[[str], Sequence[tuple[Any, ...]]]
 

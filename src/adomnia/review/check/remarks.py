@@ -14,6 +14,7 @@ from adomnia.formatting import share, significant
 from adomnia.review.check.line_remarks import line_remarks
 from adomnia.review.check.personal_text import is_key, looks_like, values_look_like
 from adomnia.review.check.row_sizes import row_sizes
+from adomnia.review.check.shown_numbers import shown_number
 from adomnia.review.check.source_check import UNSAID, SourceCheck, bound_text, share_of
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps
 
@@ -93,9 +94,9 @@ def _column(check: SourceCheck, column: InspectedColumn) -> Iterator[Remark]:
     if numbers is not None:
         low, high = _ends(domain)
         if numbers.above:
-            yield told(numbers.above, f"lie above high = {high}{_means(numbers)}")
+            yield told(numbers.above, f"lie above high = {high}{_means(numbers, domain)}")
         if numbers.below:
-            yield told(numbers.below, f"lie below low = {low}{_means(numbers)}")
+            yield told(numbers.below, f"lie below low = {low}{_means(numbers, domain)}")
         yield from _spikes(column, numbers, domain)
         yield from _too_wide(name, numbers, domain)
     if column.unlisted:
@@ -117,17 +118,21 @@ def _column(check: SourceCheck, column: InspectedColumn) -> Iterator[Remark]:
 
 def _ends(domain: Domain) -> tuple[str, str]:
     if isinstance(domain, Grid):
-        return significant(float(domain.low), 6), significant(float(domain.high), 6)
+        low, high = (shown_number(float(end), domain, None, 6) for end in (domain.low, domain.high))
+        return low, high
     assert isinstance(domain, Dates | Timestamps)
     return str(domain.low), str(domain.high)
 
 
-def _means(numbers: InspectedNumbers) -> str:
+def _means(numbers: InspectedNumbers, domain: Domain) -> str:
     """How far cleaning moves the mean, where it does."""
-    true, counted = numbers.mean, numbers.cleaned_mean
-    if true is None or counted is None or significant(true) == significant(counted):
+    true, counted = (
+        None if mean is None else shown_number(mean, domain, numbers)
+        for mean in (numbers.mean, numbers.cleaned_mean)
+    )
+    if true is None or counted is None or true == counted:
         return ""
-    return f"; the mean is {significant(true)} and counts as {significant(counted)}"
+    return f"; the mean is {true} and counts as {counted}"
 
 
 def _kind(domain: Domain) -> str:
@@ -172,8 +177,9 @@ def _too_wide(name: str, numbers: InspectedNumbers, domain: Domain) -> Iterator[
     if declared > WIDE * reach:
         yield Remark(
             False, name,
-            f"99.9% of the values lie from {significant(low)} to {significant(high)}: the noise of "
-            f"sums is {significant(declared / reach, 2)} times as wide as these would need",
+            f"99.9% of the values lie from {shown_number(low, domain, numbers)} to "
+            f"{shown_number(high, domain, numbers)}: the noise of sums is "
+            f"{significant(declared / reach, 2)} times as wide as these would need",
         )  # fmt: skip
 
 

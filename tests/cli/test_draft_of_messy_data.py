@@ -189,3 +189,44 @@ def test_a_draft_of_all_this_is_a_policy(tmp_path):
     policy = read_policy(tmp_path / "adomnia.toml")
     assert (policy.unit, policy.neighbors.rows) == ("patient_id", 3)
     assert set(policy.attributes) == {"age", "job", "income"}
+
+
+# Forms that are not read
+
+
+def quoted(values):
+    return [f'"{value}"' for value in values]
+
+
+DAYS = [(1 + i % 28, 1 + i // 28 % 12, 1950 + i // 336) for i in range(2000)]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([f"{d:02}.{m:02}.{y}" for d, m, y in DAYS], "looks like dates as day.month.year"),
+        ([f"{m:02}/{d:02}/{y}" for d, m, y in DAYS], "looks like dates with slashes"),
+        ([f"{d}-{m}-{y}" for d, m, y in DAYS], "looks like dates as day-month-year"),
+        ([f"{i},{i % 10}" for i in range(2000)], "looks like numbers with a decimal comma"),
+        ([f"{900 + i:,}" for i in range(2000)], "looks like numbers with commas at thousands"),
+        ([""] * 30, "no value in it"),
+    ],
+)
+def test_days_and_numbers_in_another_form_are_told_and_are_no_unit(tmp_path, values, said):
+    columns = {"score": [i % 5 for i in range(len(values))], "person": quoted(values)}
+    made, _ = draft(tmp_path, columns)
+    assert f"# person: {said}" in made.text
+    assert "person" not in made.units
+    assert not any(line.startswith("unit =") for line in made.text.splitlines())
+
+
+def test_few_days_in_another_form_are_listed_and_told(tmp_path):
+    made, found = draft(tmp_path, {"due": ["31.12.2020", "30.06.2020"] * 50})
+    assert found["due"]["values"] == ["30.06.2020", "31.12.2020"]
+    assert "# looks like dates as day.month.year, not read: write 2020-12-31" in made.text
+
+
+def test_codes_with_zeros_in_front_are_no_numbers_in_another_form(tmp_path):
+    made, found = draft(tmp_path, {"ward": ["007", "012", "100"] * 50})
+    assert found["ward"]["values"] == ["007", "012", "100"]
+    assert "looks like" not in made.text

@@ -16,7 +16,7 @@ import pytest
 import adomnia
 from adomnia.errors import CheckError, MachineryError, PolicyError
 from adomnia.policy.policy import read_policy
-from adomnia.present.check_page import check_page, write_check
+from adomnia.present.check_page import check_page, column_bounds, column_domain, write_check
 from adomnia.review import check_source, remarks
 from adomnia.review.check import examination
 from adomnia.review.check.personal_text import PATTERNS, is_key, looks_like, values_look_like
@@ -479,3 +479,20 @@ def test_the_json_is_plain(tmp_path):
     assert age["left_out"] == age["below"] + age["above"] + age["unread"]
     assert [one["left_out"] for one in age["bounds"]] == [0.001, 0.01, 0.05]
     assert told["undeclared"][0]["name"] == "person"
+
+
+@pytest.mark.parametrize(("largest", "shown"), [(2020, "2013"), (5000, "2,013")])
+def test_years_have_no_commas(tmp_path, largest, shown):
+    (tmp_path / "visits.csv").write_text("\n".join(["year", *["2013"] * 50, *["2012"] * 9]) + "\n")
+    (tmp_path / "adomnia.toml").write_text(
+        '[data]\nsource = "visits.csv"\ntable = "visits"\n[privacy]\nepsilon = 1\n'
+        "[attributes.year]\nlow = 2000\nhigh = 2012\n"
+    )
+    with (tmp_path / "visits.csv").open("a") as stream:
+        stream.write(f"{largest}\n")
+    found = check_source(read_policy(tmp_path / "adomnia.toml"))
+    (year,) = found.inspection.columns
+    domain = found.policy.attributes["year"].domain
+    assert column_bounds(year, domain)[-1][2] == shown
+    assert column_domain(domain) == "2000 to 2012"
+    assert "lie above high = 2012" in texts(found, "year")[0]

@@ -96,10 +96,12 @@ def _columns(screen: Console, found: SourceCheck) -> None:
     for one in found.inspection.columns:
         numbers = one.numbers
         left_out = share_of(one.left_out, one.present)
-        nearly = [f"{low} to {high}" for part, low, high in column_bounds(one) if part == "1%"]
+        domain = found.policy.attributes[one.name].domain
+        bounds = column_bounds(one, domain)
+        nearly = [f"{low} to {high}" for part, low, high in bounds if part == "1%"]
         rows.append((
             one.name,
-            column_domain(found.policy.attributes[one.name].domain),
+            column_domain(domain),
             found.origin(one.name),
             formatting.share(left_out) if left_out else "",
             *(f"{many:,}" if many else "" for many in (

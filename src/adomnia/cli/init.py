@@ -75,6 +75,7 @@ def _facts(made: Draft, out: str) -> dict[str, object]:
         "undeclared": list(made.undeclared),
         "units": list(made.units),
         "rows_per_unit": {u.name: {"values": u.values, "most": u.most} for u in made.counted},
+        "remarks": list(made.remarks),
         "rare_values_left_out": {c.name: c.rare for c in made.columns if c.rare},
     }
 
@@ -83,6 +84,8 @@ def _print(made: Draft, out: str) -> None:
     screen = terminal.console()
     rows = [(column.name, _domain(column), _state(column)) for column in made.columns]
     screen.print(terminal.table(("column", "domain", ""), rows, []))
+    for text in made.remarks:
+        screen.print(text, style="red")
     screen.print(f"wrote {out}; nothing can be asked yet.")
     if made.confirm:
         screen.print("Confirm what was taken from the data: " + ", ".join(made.confirm))

@@ -1,14 +1,17 @@
-"""What a source holds before there is a policy: its tables, and whether its files are of one."""
+"""What a source holds before there is a policy: its tables, whether its files are of one,
+and how regular their lines are."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 
+from adomnia.engines.source_facts import LineCounts
 from adomnia.errors import PolicyError
 from adomnia.limits import MAX_DESCRIPTION
 from adomnia.storage.file_address import is_file_address
 
-__all__ = ["check_columns_alike", "descriptions_of", "tables_of"]
+__all__ = ["check_columns_alike", "descriptions_of", "line_counts", "tables_of"]
 
 MOST_GROUPS, MOST_COLUMNS = 6, 12
 
@@ -42,6 +45,16 @@ def descriptions_of(place: str) -> dict[str, str]:
     said = {name: " ".join(label.split()) for name, label in labels}
     plain = {name: "".join(filter(str.isprintable, text)) for name, text in said.items()}
     return {name: text[:MAX_DESCRIPTION] for name, text in plain.items() if text}
+
+
+def line_counts(place: object) -> LineCounts | None:
+    """How regular the lines of a source of text files are, exactly; None of any other source."""
+    path = str(place) if isinstance(place, str | PathLike) else ""
+    if not path or "://" in path:
+        return None
+    from adomnia.engines.duckdb.line_counts import count_lines  # noqa: PLC0415 (loads Arrow)
+
+    return count_lines(path)
 
 
 def check_columns_alike(place: str, table: str) -> None:

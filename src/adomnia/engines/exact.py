@@ -28,9 +28,11 @@ from adomnia.engines.source_facts import (
     InspectedNumbers,
     InspectedUnits,
     Inspection,
+    LineCounts,
     Patterns,
     RowChanges,
     SourceChanges,
+    Spike,
     UndeclaredColumn,
 )
 from adomnia.errors import MachineryError
@@ -50,9 +52,11 @@ __all__ = [
     "InspectedNumbers",
     "InspectedUnits",
     "Inspection",
+    "LineCounts",
     "Patterns",
     "RowChanges",
     "SourceChanges",
+    "Spike",
     "Survey",
     "SurveyedEngine",
     "UndeclaredColumn",

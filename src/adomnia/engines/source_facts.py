@@ -20,9 +20,11 @@ __all__ = [
     "InspectedNumbers",
     "InspectedUnits",
     "Inspection",
+    "LineCounts",
     "Patterns",
     "RowChanges",
     "SourceChanges",
+    "Spike",
     "UndeclaredColumn",
 ]
 
@@ -53,9 +55,24 @@ class Bins:
 
 
 @dataclass(frozen=True)
+class Spike:
+    """A number that many rows have, far above or below all others: it may stand for missing."""
+
+    value: float
+    rows: int
+    above: bool
+
+    @property
+    def text(self) -> str:
+        """The number as it is written."""
+        return str(int(self.value)) if self.value.is_integer() else repr(self.value)
+
+
+@dataclass(frozen=True)
 class InspectedNumbers:
     """A column of numbers or days: what is clamped, between which ends it lies in the source, what
-    its mean is there and once it is cleaned, and which bounds would leave out how much."""
+    its mean is there and once it is cleaned, which bounds would leave out how much, and numbers
+    that may stand for missing."""
 
     below: int
     above: int
@@ -64,6 +81,7 @@ class InspectedNumbers:
     cleaned_mean: float | None
     bounds: Mapping[Fraction, Extremes]
     bins: Bins | None
+    spikes: Sequence[Spike] = ()
 
 
 @dataclass(frozen=True)
@@ -134,6 +152,30 @@ class Inspection:
     repeated: int
     most_alike: int
     units: InspectedUnits | None
+
+
+@dataclass(frozen=True)
+class LineCounts:
+    """Rows of text files, those with more or fewer fields than the first line, fields that hold
+    line breaks, the most line breaks of one, and files whose first line is a title."""
+
+    rows: int = 0
+    longer: int = 0
+    shorter: int = 0
+    broken: int = 0
+    most_breaks: int = 0
+    titles: int = 0
+
+    def together(self, other: LineCounts) -> LineCounts:
+        """The counts of both."""
+        return LineCounts(
+            self.rows + other.rows,
+            self.longer + other.longer,
+            self.shorter + other.shorter,
+            self.broken + other.broken,
+            max(self.most_breaks, other.most_breaks),
+            self.titles + other.titles,
+        )
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 
 from adomnia.errors import MachineryError
@@ -20,6 +21,7 @@ from adomnia.queries.calendar import moment_at, seconds_of
 from adomnia.review.check.personal_text import looks_like
 from adomnia.review.check.remarks import remarks
 from adomnia.review.check.row_sizes import row_sizes
+from adomnia.review.check.shown_numbers import shown_number
 from adomnia.review.check.source_check import (
     InspectedColumn,
     SourceCheck,
@@ -94,7 +96,8 @@ def check_page(check: SourceCheck) -> str:
 def column_domain(domain: Domain) -> str:
     """A domain in few words."""
     if isinstance(domain, Grid):
-        ends = f"{significant(float(domain.low), 6)} to {significant(float(domain.high), 6)}"
+        low, high = (shown_number(float(end), domain, None, 6) for end in (domain.low, domain.high))
+        ends = f"{low} to {high}"
         return ends if domain.step == 1 else f"{ends}, step {significant(float(domain.step), 6)}"
     if isinstance(domain, Dates):
         return f"{domain.low} to {domain.high}"
@@ -104,16 +107,20 @@ def column_domain(domain: Domain) -> str:
     return f"{len(values):,} values" if values else "text"
 
 
-def column_bounds(column: InspectedColumn) -> list[tuple[str, str, str]]:
+def column_bounds(column: InspectedColumn, domain: Domain) -> list[tuple[str, str, str]]:
     """Bounds that would leave out so much, with what they leave out."""
     found = {} if column.numbers is None else column.numbers.bounds
-    return [(share(float(part)), _end(low), _end(high)) for part, (low, high) in found.items()]
+    return [
+        (share(float(part)), *(_end(end, column, domain) for end in pair))  # type: ignore[misc]
+        for part, pair in found.items()
+    ]
 
 
-def _end(end: float | date) -> str:
+def _end(end: float | date, column: InspectedColumn, domain: Domain) -> str:
     if isinstance(end, date):
         return str(end)
-    return significant(end, 6) if math.isfinite(end) else number(end, 0)
+    finite = math.isfinite(end)
+    return shown_number(end, domain, column.numbers, 6) if finite else number(end, 0)
 
 
 def _view(check: SourceCheck, column: InspectedColumn) -> _ColumnView:
@@ -124,16 +131,16 @@ def _view(check: SourceCheck, column: InspectedColumn) -> _ColumnView:
         column.name,
         column_domain(domain),
         check.origin(column.name),
-        _figures(column),
-        [("unreadable" if value is None else value, f"{many:,}")
+        _figures(column, domain),
+        [("unreadable" if value is None else repr(value), f"{many:,}")
          for value, many in column.frequent],
-        column_bounds(column),
+        column_bounds(column, domain),
         _bars(column, domain) if bins is None else _histogram(column, domain),
         0 if bins is None else bins.before + bins.after,
     )  # fmt: skip
 
 
-def _figures(column: InspectedColumn) -> list[tuple[str, str]]:
+def _figures(column: InspectedColumn, domain: Domain) -> list[tuple[str, str]]:
     """What cleaning does, with shares, and the means where there are any."""
     numbers = column.numbers
     counted = {"NULL": (column.rows - column.present, column.rows)}
@@ -147,10 +154,12 @@ def _figures(column: InspectedColumn) -> list[tuple[str, str]]:
     figures = [(name, f"{part:,} ({share(share_of(part, whole))})" if part else "0")
                for name, (part, whole) in counted.items()]  # fmt: skip
     if numbers is not None and numbers.ends is not None:
-        figures.append(("in the source", f"{_end(numbers.ends[0])} to {_end(numbers.ends[1])}"))
+        low, high = (_end(end, column, domain) for end in numbers.ends)
+        figures.append(("in the source", f"{low} to {high}"))
     if numbers is not None and numbers.mean is not None and numbers.cleaned_mean is not None:
-        cleaned = significant(numbers.cleaned_mean)
-        figures.append(("mean", f"{significant(numbers.mean)}; cleaned {cleaned}"))
+        means = numbers.mean, numbers.cleaned_mean
+        true, cleaned = (shown_number(mean, domain, numbers) for mean in means)
+        figures.append(("mean", f"{true}; cleaned {cleaned}"))
     return figures
 
 
@@ -186,7 +195,8 @@ def _axis(domain: Domain) -> tuple[tuple[float, float], float, Callable[[float],
         ends = float(seconds_of(domain.low)), float(seconds_of(domain.high))
         return ends, float(domain.step), lambda seconds: str(moment_at(int(seconds)))
     assert isinstance(domain, Grid)
-    return (float(domain.low), float(domain.high)), float(domain.step), significant
+    show = partial(shown_number, domain=domain)
+    return (float(domain.low), float(domain.high)), float(domain.step), show
 
 
 def _shown_day(day: float) -> str:

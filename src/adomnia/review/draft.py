@@ -13,11 +13,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from adomnia.curator.source_tables import check_columns_alike, descriptions_of, tables_of
+from adomnia.curator.source_tables import (
+    check_columns_alike,
+    descriptions_of,
+    line_counts,
+    tables_of,
+)
 from adomnia.curator.sources import engine_of
 from adomnia.engines.exact import survey, unit_rows
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.privacy.loss import Amount, exact
+from adomnia.review.check.line_remarks import line_remarks
 from adomnia.review.draft_columns import TAKEN, DraftColumn, draft_column, toml_text
 from adomnia.review.identifiers import RowsPerUnit, unit_rows_of
 from adomnia.storage.file_address import file_name, is_file_address
@@ -60,6 +66,9 @@ class Draft:
     columns: tuple[DraftColumn, ...]
     counted: tuple[RowsPerUnit, ...] = ()
     """The columns that look as if they named a person, and how many rows each value has."""
+
+    remarks: tuple[str, ...] = ()
+    """What is wrong with the lines of text files."""
 
     @property
     def confirm(self) -> tuple[str, ...]:
@@ -105,8 +114,9 @@ def draft_policy(
         for name, facts in found.items()
     )
     lines = [*_head(_place(path, Path(out)), table, wish, units), *_body(columns)]
+    remarks = tuple(text for _, text, _ in line_remarks(line_counts(path)))
     counted = tuple(sorted(units.values(), key=lambda unit: not unit.person))
-    return Draft("\n".join(lines) + "\n", table, columns, counted)
+    return Draft("\n".join(lines) + "\n", table, columns, counted, remarks)
 
 
 def _only_table(path: str) -> str:

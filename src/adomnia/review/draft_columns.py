@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from adomnia.formatting import share
 from adomnia.limits import MIN_LISTED_ROWS
+from adomnia.review.unread_forms import unread_form
 
 __all__ = ["TAKEN", "DraftColumn", "draft_column", "toml_text"]
 
@@ -51,7 +53,7 @@ class DraftColumn:
 
 def draft_column(name: str, facts: Facts, rare: bool = False) -> DraftColumn:
     """The domain that a survey proposes for a column; with `rare`, lists have rare values too."""
-    maker = {"truth": _truth, "number": _number, "date": _date, "text": _list}.get(facts["kind"])
+    maker = {"truth": _truth, "number": _number, "date": _date, "text": _text}.get(facts["kind"])
     if maker is None:
         return DraftColumn(name, why=f"a column of type {facts['type']} cannot be asked about")
     made = maker(name, facts, rare)
@@ -75,6 +77,16 @@ def _percent(share: float) -> str:
 
 def _truth(name: str, facts: Facts, rare: bool) -> DraftColumn:
     return DraftColumn(name, ("values = [false, true]",))
+
+
+def _text(name: str, facts: Facts, rare: bool) -> DraftColumn:
+    """A list of values, or why there is none; what looks like days or numbers is told."""
+    if not facts["present"]:
+        return DraftColumn(name, why="no value in it; undeclared")
+    made, form = _list(name, facts, rare), unread_form(facts)
+    if form is None:
+        return made
+    return replace(made, notes=(*made.notes, form)) if made.lines else replace(made, why=form)
 
 
 def _list(name: str, facts: Facts, rare: bool) -> DraftColumn:
@@ -133,8 +145,14 @@ def _timestamp_lines(first: date, last: date) -> tuple[str, ...]:
 def _number(name: str, facts: Facts, rare: bool) -> DraftColumn:
     if facts["low"] is None:
         return DraftColumn(name, why="no value to take bounds from; declare low and high")
-    if facts["places"] != 0:
-        return _decimal(name, facts)
+    if facts.get("spikes"):
+        made = _number(name, _without_spikes(facts), rare)
+        return replace(made, notes=(*made.notes, *_spike_notes(facts)))
+    return _decimal(name, facts) if facts["places"] != 0 else _whole(name, facts, rare)
+
+
+def _whole(name: str, facts: Facts, rare: bool) -> DraftColumn:
+    """Whole numbers: their ends, exactly where they are few, or a list where these lie apart."""
     pairs = _whole_values(facts)
     if not 0 < len(pairs) <= FEW:
         return DraftColumn(name, _ends(*map(_plain, _outward(facts, Decimal(1)))), taken=True)
@@ -147,6 +165,24 @@ def _number(name: str, facts: Facts, rare: bool) -> DraftColumn:
         ends = _ends(str(whole[0]), str(whole[-1]))
         return DraftColumn(name, ends, taken=True, notes=notes, rare=few)
     return DraftColumn(name, (f"values = {whole}    {TAKEN}",), taken=True, notes=notes, rare=few)
+
+
+def _without_spikes(facts: Facts) -> Facts:
+    """The facts of the numbers that do not look like codes for missing."""
+    codes = {spike.value for spike in facts["spikes"]}
+    held = {v: n for v, n in _whole_values(facts).items() if v not in codes}
+    listed = {} if facts["values"] is None else {"values": list(held), "counts": [*held.values()]}
+    ends = {"low": facts["rest_low"], "high": facts["rest_high"]}
+    return {**facts, **ends, **listed, "spikes": ()}
+
+
+def _spike_notes(facts: Facts) -> Iterator[str]:
+    for spike in facts["spikes"]:
+        part = share(spike.rows / max(1, facts["present"])).replace("%", " %")
+        yield (
+            f"{part} of the values are {spike.text}, far from all others: a code for missing? "
+            "It lies outside this domain"
+        )
 
 
 def _whole_values(facts: Facts) -> dict[int, int]:

@@ -22,6 +22,7 @@ from adomnia.review.column_words import (
     PEOPLE,
     PERSONAL,
 )
+from adomnia.review.unread_forms import unread_form
 
 __all__ = ["PERSON", "THING", "RowsPerUnit", "clearness", "round_number", "unit_rows_of"]
 
@@ -106,6 +107,8 @@ def clearness(name: str, facts: Mapping[str, Any]) -> int:
     """Whether a column is an identifier by its name or by the form of its values."""
     if facts["type"].upper() == "UUID":
         return PERSON if {*_words(name)} & PEOPLE else THING
+    if unread_form(facts) is not None:
+        return NOTHING
     if not (facts["kind"] == "text" or (facts["kind"] == "number" and facts["places"] == 0)):
         return NOTHING
     return max(_by_name(name, facts), _by_form(facts, bool(CLASSES & {*_words(name)})))

@@ -18,6 +18,7 @@ from adomnia.engines.source_facts import Bins, Extremes, InspectedNumbers
 from adomnia.engines.sql.coding import known
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.moments import moment_code
+from adomnia.engines.sql.spikes import find_spikes
 from adomnia.queries.calendar import moment_at, seconds_of
 from adomnia.schema.domain import Dates, Domain, Grid, Timestamps
 
@@ -97,6 +98,7 @@ def inspect_numbers(
         _bins(run, dialect, stage, number, _Layout.of(domain, ends, bounds[SHARES[0]]))
         if ends
         else None,
+        find_spikes(run, finite, stage) if isinstance(domain, Grid) else (),
     )
 
 

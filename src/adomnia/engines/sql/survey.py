@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from adomnia.engines.sql.dialect import Dialect
+from adomnia.engines.sql.spikes import find_spikes
 
 __all__ = ["SHORT", "survey"]
 
@@ -37,8 +38,14 @@ FORMS = {
     "mails": "^[^@ ]{1,64}@[^@ ]{1,100}$",
     "spaced": " ",
     "padded": "^\\s*[-+]?0[0-9]",
+    "dotted days": "^\\s*[0-9]{1,2}\\.[0-9]{1,2}\\.[12][0-9]{3}($|\\s)",
+    "slashed days": "^\\s*[0-9]{1,2}/[0-9]{1,2}/[12][0-9]{3}($|\\s)",
+    "dashed days": "^\\s*[0-9]{1,2}-[0-9]{1,2}-[12][0-9]{3}($|\\s)",
+    "thousands": "^\\s*[-+]?[0-9]{1,3}(,[0-9]{3})*(\\.[0-9]+)?\\s*$",
+    "commas": "^\\s*[-+]?[0-9]+(\\.[0-9]{3})*(,[0-9]+)?\\s*$",
 }
-"""How a text can look: as an identifier, as several words, or as a code that begins with 0."""
+"""How a text can look: as an identifier, as several words, as a code that begins with 0, or as days
+and numbers that are not read."""
 
 Run = Callable[[str], Sequence[tuple[Any, ...]]]
 
@@ -50,7 +57,8 @@ def survey(
 
     `kind` is number, date, text, truth or other; `share` says how much of the column is of that
     kind, `places` are the decimal places of a number, `timed` the share of days with a time, and
-    `counts` how many rows have each of the `values`.
+    `counts` how many rows have each of the `values`. Numbers that may stand for missing are its
+    `spikes`, and `rest_low` and `rest_high` the extremes of the others.
     """
     kinds = {name: dialect.family(declared) for name, declared in types.items()}
     read: list[str] = []
@@ -68,6 +76,7 @@ def survey(
     return {
         name: {"type": types[name], "rows": size} | _column(kinds[name], facts, size)
         | _listed(dialect.quoted(name), kinds[name], facts, (source, run))
+        | _spikes(dialect.quoted(name), kinds[name], facts, (source, run, dialect))
         for name, facts in found.items()
     }  # fmt: skip
 
@@ -205,3 +214,21 @@ def _listed(
     pairs = sorted(few)
     values, counts = [value for value, _ in pairs], [int(many) for _, many in pairs]
     return {"values": values, "counts": counts, "distinct": len(values)}
+
+
+def _spikes(
+    column: str, kind: str, facts: Mapping[str, Any], source: tuple[str, Run, Dialect]
+) -> dict[str, Any]:
+    """Numbers that may stand for missing, and the extremes of the others."""
+    if _held(kind, facts) != "number" or facts["low"] is None:
+        return {"spikes": ()}
+    table, run, dialect = source
+    number = dialect.number(column, kind)
+    finite = f"CASE WHEN {number} BETWEEN -{LARGEST} AND {LARGEST} THEN {number} END"
+    spikes = find_spikes(run, finite, table)
+    if not spikes:
+        return {"spikes": ()}
+    left = ", ".join(repr(spike.value) for spike in spikes)
+    numbers = f"(SELECT {finite} AS v FROM {table}) AS n"
+    low, high = run(f"SELECT MIN(v), MAX(v) FROM {numbers} WHERE v NOT IN ({left})")[0]
+    return {"spikes": spikes, "rest_low": low, "rest_high": high}

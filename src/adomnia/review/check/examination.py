@@ -9,6 +9,7 @@ from typing import Any
 from adomnia.curator.editions import Edition, Editions
 from adomnia.curator.ledger_view import open_ledger
 from adomnia.curator.loading import opened_source
+from adomnia.curator.source_tables import line_counts
 from adomnia.engines.exact import SourceChanges, changes, inspect
 from adomnia.errors import PolicyError
 from adomnia.policy.policy import Policy
@@ -38,9 +39,10 @@ def check_source(policy: Policy, source: Any = None) -> SourceCheck:
         if current is not None:
             with closing(editions.open(current, table)) as before:
                 changed = changes(engine, table, before)
+    lines = line_counts(policy.beside(policy.source) if source is None else source)
     unknown = frozenset(_unknown(policy, policy.origins.values()))
     number = None if current is None or changed is None else current.number
-    return SourceCheck(policy, found, changed, number, version, unknown)
+    return SourceCheck(policy, found, changed, number, version, unknown, lines)
 
 
 def refuse_no_limits(policy: Policy) -> None:

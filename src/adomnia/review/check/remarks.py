@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from adomnia.engines.exact import CutRows, InspectedColumn, InspectedNumbers, InspectedUnits
-from adomnia.formatting import one_line, share, significant
+from adomnia.formatting import share, significant
+from adomnia.review.check.line_remarks import line_remarks
 from adomnia.review.check.personal_text import is_key, looks_like, values_look_like
 from adomnia.review.check.row_sizes import row_sizes
+from adomnia.review.check.shown_numbers import shown_number
 from adomnia.review.check.source_check import UNSAID, SourceCheck, bound_text, share_of
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps
 
@@ -23,8 +26,8 @@ GRAVE = 0.01
 DRIFTED = 0.2
 """So much drift is grave, where the policy sets no limit."""
 
-NAMED = 3
-"""So many values are named in a sentence."""
+NAMED, LONGEST = 3, 30
+"""So many values are named in a sentence, and so many signs of each."""
 
 WIDE = 10
 """Bounds that are so many times as wide as nearly all values need are remarked."""
@@ -60,6 +63,7 @@ def remarks(check: SourceCheck) -> list[Remark]:
         *(one for column in check.inspection.columns for one in _column(check, column)),
         *_units(check),
         *_repeats(check),
+        *(Remark(grave, "lines", said, part) for grave, said, part in line_remarks(check.lines)),
         *_changes(check),
         *_names(check),
         *_keys(check),
@@ -90,9 +94,10 @@ def _column(check: SourceCheck, column: InspectedColumn) -> Iterator[Remark]:
     if numbers is not None:
         low, high = _ends(domain)
         if numbers.above:
-            yield told(numbers.above, f"lie above high = {high}{_means(numbers)}")
+            yield told(numbers.above, f"lie above high = {high}{_means(numbers, domain)}")
         if numbers.below:
-            yield told(numbers.below, f"lie below low = {low}{_means(numbers)}")
+            yield told(numbers.below, f"lie below low = {low}{_means(numbers, domain)}")
+        yield from _spikes(column, numbers, domain)
         yield from _too_wide(name, numbers, domain)
     if column.unlisted:
         yield told(column.unlisted, f"are not listed{_frequent(column.frequent)}")
@@ -113,17 +118,21 @@ def _column(check: SourceCheck, column: InspectedColumn) -> Iterator[Remark]:
 
 def _ends(domain: Domain) -> tuple[str, str]:
     if isinstance(domain, Grid):
-        return significant(float(domain.low), 6), significant(float(domain.high), 6)
+        low, high = (shown_number(float(end), domain, None, 6) for end in (domain.low, domain.high))
+        return low, high
     assert isinstance(domain, Dates | Timestamps)
     return str(domain.low), str(domain.high)
 
 
-def _means(numbers: InspectedNumbers) -> str:
+def _means(numbers: InspectedNumbers, domain: Domain) -> str:
     """How far cleaning moves the mean, where it does."""
-    true, counted = numbers.mean, numbers.cleaned_mean
-    if true is None or counted is None or significant(true) == significant(counted):
+    true, counted = (
+        None if mean is None else shown_number(mean, domain, numbers)
+        for mean in (numbers.mean, numbers.cleaned_mean)
+    )
+    if true is None or counted is None or true == counted:
         return ""
-    return f"; the mean is {significant(true)} and counts as {significant(counted)}"
+    return f"; the mean is {true} and counts as {counted}"
 
 
 def _kind(domain: Domain) -> str:
@@ -138,9 +147,24 @@ def _kind(domain: Domain) -> str:
 
 
 def _frequent(values: Iterable[tuple[str | None, int]]) -> str:
-    named = [f"{'unreadable' if value is None else repr(one_line(value, 30))} ({many:,})"
-             for value, many in list(values)[:NAMED]]  # fmt: skip
+    named = [f"{_quoted(value)} ({many:,})" for value, many in list(values)[:NAMED]]
     return f", most often {', '.join(named)}" if named else ""
+
+
+def _quoted(value: str | None) -> str:
+    """A value with its spaces: they may be all that is wrong with it."""
+    if value is None:
+        return "unreadable"
+    return repr(value if len(value) <= LONGEST else value[: LONGEST - 1] + "…")
+
+
+def _spikes(column: InspectedColumn, numbers: InspectedNumbers, domain: Domain) -> Iterator[Remark]:
+    """Numbers that may stand for missing; those that count as what they are spoil every sum."""
+    for spike in numbers.spikes:
+        part = share_of(spike.rows, column.present)
+        inside = isinstance(domain, Grid) and domain.low <= Fraction(spike.value) <= domain.high
+        text = f"{share(part)} of the values ({spike.rows:,}) are {spike.text}, far from all others"
+        yield Remark(inside and part > GRAVE, column.name, f"{text}: a code for missing?", part)
 
 
 def _too_wide(name: str, numbers: InspectedNumbers, domain: Domain) -> Iterator[Remark]:
@@ -153,8 +177,9 @@ def _too_wide(name: str, numbers: InspectedNumbers, domain: Domain) -> Iterator[
     if declared > WIDE * reach:
         yield Remark(
             False, name,
-            f"99.9% of the values lie from {significant(low)} to {significant(high)}: the noise of "
-            f"sums is {significant(declared / reach, 2)} times as wide as these would need",
+            f"99.9% of the values lie from {shown_number(low, domain, numbers)} to "
+            f"{shown_number(high, domain, numbers)}: the noise of sums is "
+            f"{significant(declared / reach, 2)} times as wide as these would need",
         )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from adomnia.engines.exact import (
     InspectedColumn,
     InspectedNumbers,
     Inspection,
+    LineCounts,
     SourceChanges,
     UndeclaredColumn,
 )
@@ -62,6 +63,7 @@ class SourceCheck:
     edition: int | None = None
     version: str | None = None
     unknown_receipts: frozenset[str] = field(default_factory=frozenset)
+    lines: LineCounts | None = None
 
     @property
     def exceeded(self) -> tuple[ExceededLimit, ...]:
@@ -118,6 +120,7 @@ class SourceCheck:
             "undeclared": [_undeclared(one) for one in look.undeclared],
             "repeated": {"rows": look.repeated, "most_alike": look.most_alike,
                          "share": share_of(look.repeated, look.rows)},
+            "lines": None if self.lines is None else asdict(self.lines),
             "unit": self._units(),
             "changes": _changes(self.changes),
         }  # fmt: skip
@@ -199,6 +202,7 @@ def _numbers(numbers: InspectedNumbers) -> dict[str, Any]:
             {"left_out": float(part), "low": _plain(low), "high": _plain(high)}
             for part, (low, high) in numbers.bounds.items()
         ],
+        "spikes": [{"value": one.value, "rows": one.rows} for one in numbers.spikes],
         "histogram": None if bins is None else asdict(bins),
     }
 

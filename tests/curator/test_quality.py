@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.errors import BudgetError, NotAllowedError, PolicyError
+from adomnia.errors import BudgetError, NotAllowedError, PolicyError, QuestionError
 from adomnia.review.database import open_database
 from adomnia.testing import World, listed, number, timestamps
 
@@ -245,9 +245,10 @@ def test_what_cannot_be_counted_is_refused(tmp_path):
         database.measure_quality(1)
 
 
-def test_a_key_of_the_same_name_tells_nothing():
+def test_the_key_of_a_count_is_nobodys_own():
     with world().open() as database:
         key = "adomnia quality, edition 1, max_rows 5"
-        database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1, key=key)
+        with pytest.raises(QuestionError, match="does not begin with"):
+            database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1, key=key)
         answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=2)
         assert answer.left_out[0].count is None

@@ -24,7 +24,6 @@ from sources import DOMAINS, ENGINES, LONG, TYPES
 from statements import KEYS, Writer
 
 from adomnia.engines.sql import translation
-from adomnia.engines.sql.clock import MOMENTS
 from adomnia.errors import QuestionError
 from adomnia.mechanisms.unseal import unseal
 from adomnia.queries.measurement import Moments, Quantile, unit_of
@@ -202,7 +201,7 @@ def test_every_operation_on_rows_that_would_raise(make):
             found = asked(f"SELECT SUM({text}) FROM people")
             seen |= reference.operations(found[1][0].argument)
             assert check(engine, rows, f"SELECT SUM({text}) FROM people", slack=len(NASTY))
-    assert seen == {*OPERATIONS} - {*MOMENTS}  # these are asked for in `test_timestamps.py`
+    assert seen == {*OPERATIONS}
 
 
 EDGE = {

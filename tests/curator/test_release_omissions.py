@@ -41,7 +41,7 @@ def test_rows_beyond_those_of_a_unit_are_told_of_in_words_or_as_they_were_paid_f
     (part,) = unpaid.left_out
     assert part.says == (
         "of each who at most 5 rows are used; how many rows are left out is not known: the curator "
-        "can count it, adomnia load --quality 0.02"
+        "can count it, adomnia load --quality 0.02; rows without a who are not counted"
     )
     (part,) = paid.left_out
     assert (part.count, part.bound) == (counted.count, counted.bound)

@@ -211,7 +211,7 @@ def test_the_curator_sees_the_audit_and_the_whole_ledger(browser, settled):
         expect(page.get_by_role("heading", name="People who are alone")).to_be_visible()
         expect(page.locator("main")).to_contain_text("31 % of the people are alone")
         page.get_by_role("link", name="Ledger").click()
-        expect(page.locator(".mark")).to_contain_text("Chain verified: 12 entries")
+        expect(page.locator(".mark")).to_contain_text("Chain verified: 13 entries")
         page.get_by_label("Search").fill("median")
         page.get_by_role("button", name="Search").click()
         expect(page.get_by_role("cell", name="bob")).to_be_visible()

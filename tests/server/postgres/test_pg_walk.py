@@ -18,6 +18,7 @@ import pytest
 import sqlglot
 from parlour import Parlour, Wire, errors_in, rows_in
 
+from adomnia.queries.sql import parse
 from adomnia.wire.statements import lexer
 
 MARK = "people_of_the_walk"
@@ -44,6 +45,7 @@ def walk(parlour: Parlour, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     store = parlour.service.accounts._store
     monkeypatch.setattr(lexer, "_scan", counted("lexer", lexer._scan))
     monkeypatch.setattr(sqlglot, "parse", counted("parser", sqlglot.parse))
+    monkeypatch.setattr(parse, "_trees", counted("parser", parse._trees))
     monkeypatch.setattr(sqlglot, "tokenize", counted("tokenizer", sqlglot.tokenize))
     monkeypatch.setattr(store, "rows", counted("account", store.rows))
     return counts

@@ -19,7 +19,7 @@ import pytest
 
 from adomnia.curator.planning.mechanism_choice import QuantileContext
 from adomnia.curator.planning.plan import LossRequest, make_plan
-from adomnia.curator.table_backend import _table, read_sealed
+from adomnia.curator.table_backend import read_sealed, table_of
 from adomnia.engines.duckdb.edition import DuckDBEdition, write_edition
 from adomnia.mechanisms import measurement_mechanisms
 from adomnia.mechanisms.unseal import unseal
@@ -57,7 +57,7 @@ class Neighbourhood:
         self.file = 0
 
     def plan(self, sql: str):
-        table = _table(self.policy)
+        table = table_of(self.policy)
         question = bind(sql, table, COLUMNS)
         return table, make_plan(question, self.policy, LossRequest(Fraction(6)))
 
@@ -68,7 +68,7 @@ class Neighbourhood:
         kinds = {"who": pa.int64(), "sex": pa.string(), "region": pa.int64()}
         parts = zip(kinds.items(), columns, strict=True)
         pq.write_table(pa.table({n: pa.array(part, kind) for (n, kind), part in parts}), path)
-        table = _table(self.policy)
+        table = table_of(self.policy)
         facts = write_edition(edition := path.with_suffix(".duckdb"), path, "people", table)
         return DuckDBEdition(edition, facts, table, "edition 1")
 

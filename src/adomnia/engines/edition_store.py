@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from adomnia.engines.engine import Engine, quietly
 from adomnia.errors import MachineryError
@@ -27,6 +27,7 @@ __all__ = [
     "Tell",
     "check_same_table",
     "damaged",
+    "if_found",
     "is_open",
     "surplus",
 ]
@@ -103,6 +104,32 @@ class EditionEngine(Engine, Protocol):
     def facts(self) -> EditionFacts:
         """What is known of it beside its rows."""
         ...
+
+
+class SoughtEngine(Protocol):
+    """An engine of an edition that may not be there."""
+
+    def found(self) -> bool:
+        """Whether it is."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
+S = TypeVar("S", bound=SoughtEngine)
+
+
+def if_found(engine: S) -> S | None:
+    """The engine where its edition is there; closed, and None, where it is not."""
+    there = False
+    try:
+        there = engine.found()
+    finally:
+        if not there:
+            engine.close()
+    return engine if there else None
 
 
 class EditionWriter(Protocol):

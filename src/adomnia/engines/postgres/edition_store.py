@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from adomnia.engines.edition_store import EditionFacts, EditionName, Means, surplus
+from adomnia.engines.edition_store import EditionFacts, EditionName, Means, if_found, surplus
 from adomnia.engines.engine import quietly
 from adomnia.engines.postgres.connections import begin_writing, writing_connection
 from adomnia.engines.postgres.dialect import PostgresDialect
@@ -86,15 +86,7 @@ class EditionSchema:
         """The engine that asks an edition; None where it is not there, or somebody else's."""
         label = f"edition {name.number}"
         engine = PostgresEdition(self._url, EditionTables(self.place, str(name)), table, label)
-        try:
-            found = engine.found()
-        except BaseException:
-            engine.close()
-            raise
-        if found:
-            return engine
-        engine.close()
-        return None
+        return if_found(engine)
 
     def write(
         self, connection: psycopg.Connection[Any], draft: str, table: Table, means: Means

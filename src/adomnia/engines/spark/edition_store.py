@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
-from adomnia.engines.edition_store import EditionFacts, EditionName, Means, surplus
+from adomnia.engines.edition_store import EditionFacts, EditionName, Means, if_found, surplus
 from adomnia.engines.engine import quietly
 from adomnia.engines.private_folder import locked_folder
 from adomnia.engines.spark.edition import FACTS, ROWS, SparkEdition, write_edition
@@ -62,15 +62,7 @@ class EditionFiles:
         """The engine that asks an edition; None where it is not there."""
         label = f"edition {name.number}"
         engine = SparkEdition(self._source, f"{self.place}/{name}", table, label)
-        try:
-            found = engine.found()
-        except BaseException:
-            engine.close()
-            raise
-        if found:
-            return engine
-        engine.close()
-        return None
+        return if_found(engine)
 
     def _clear(self, folder: SparkFolder) -> None:
         for name in folder.names():

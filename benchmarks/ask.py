@@ -221,6 +221,9 @@ class Ours:
 class Peer:
     """A runner in an environment of its own, which waits while others are asked."""
 
+    longest = LONGEST
+    """So many seconds it may take to load, or to answer once."""
+
     def __init__(self, name: str, file: Path) -> None:
         runner = ROOT / "benchmarks" / "peers" / f"run_{name}.py"
         self._process = subprocess.Popen(
@@ -250,7 +253,7 @@ class Peer:
     def _hear(self) -> dict[str, Any] | None:
         """The next line; None if it ended or takes too long."""
         assert self._process.stdout is not None
-        if not select.select([self._process.stdout], [], [], LONGEST)[0]:
+        if not select.select([self._process.stdout], [], [], self.longest)[0]:
             self._process.kill()
             return None
         line = self._process.stdout.readline()

@@ -46,17 +46,18 @@ LAWS: dict[str, Callable[[np.random.Generator, int], Sizes]] = {
 
 @dataclass
 class Covered:
-    """How many runs held each truth, out of how many; how wide the intervals were."""
+    """How many runs held each truth, out of how many that told one; how wide intervals were."""
 
     runs: int = 0
     clamped: int = 0
     without: int = 0
     people: int = 0
     width: float = 0.0
+    untold: int = 0
 
     def share(self, name: str) -> float:
         """The share of runs in which this held."""
-        return float(getattr(self, name) / self.runs)
+        return float(getattr(self, name) / max(1, self.runs))
 
 
 def simulate(
@@ -79,7 +80,11 @@ def simulate(
         answer = kept + int(laplace.sample(noise.parameter, 1, bits)[0])
         quality = Quality("", {}, noise, rows, scan)
         parts = left_out_of(question, table, quality, 0.95)
-        ((low, high),) = whole_intervals(question, [(answer,)], {"n": [off]}, parts)["n"]
+        whole = whole_intervals(question, [(answer,)], {"n": [off]}, parts)
+        if "n" not in whole:  # nothing was found for this money, and that is said
+            found.untold += 1
+            continue
+        ((low, high),) = whole["n"]
         look(found, sizes, (low, high), (rows.bound, parts[0].people))
     return found
 
@@ -123,8 +128,12 @@ def lines(runs: int, epsilon: Fraction) -> Iterator[tuple[str, bool]]:
         began, found = time.monotonic(), simulate(law, runs, epsilon)
         shares = [found.share(name) for name in ("clamped", "without", "people")]
         said = "  ".join(f"{share:10.4f}" for share in shares)
-        width = f"{found.width / runs:14,.0f}"
-        yield f"{law:18} {said} {width} {time.monotonic() - began:8.0f} s", min(shares) >= NEEDED
+        told = f"{found.runs / runs:10.4f}"
+        width = f"{found.width / max(1, found.runs):14,.0f}"
+        yield (
+            f"{law:18} {said} {told} {width} {time.monotonic() - began:8.0f} s",
+            min(shares) >= NEEDED,
+        )
 
 
 def main() -> int:
@@ -134,7 +143,9 @@ def main() -> int:
     parser.add_argument("--epsilon", type=Fraction, default=Fraction(1, 50))
     asked = parser.parse_args()
     print(f"{asked.runs:,} runs of each law, {PEOPLE:,} people, epsilon {float(asked.epsilon):g}")
-    print(f"{'law':18} {'whole':>10}  {'without':>10}  {'people':>10} {'mean width':>14}")
+    print(
+        f"{'law':18} {'whole':>10}  {'without':>10}  {'people':>10} {'told':>10} {'mean width':>14}"
+    )
     good = True
     for line, is_good in lines(asked.runs, asked.epsilon):
         print(line, flush=True)

@@ -1,5 +1,5 @@
 """What holds for every test: Hypothesis has no clock, and tries the same examples in every run;
-a test is marked by the real parts that it uses; Ctrl-C is heard.
+a test is marked by the real parts that it uses; its files lie in memory; Ctrl-C is heard.
 """
 
 import signal
@@ -7,12 +7,13 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import markers
+from tests import markers, scratch
 
 settings.register_profile(
     "steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("steady")
+scratch.use_memory()
 
 
 def pytest_configure(config: pytest.Config) -> None:

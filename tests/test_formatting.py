@@ -59,6 +59,7 @@ def test_what_names_a_group_is_left_as_it_is():
 def test_margins_have_two_digits_that_say_something_and_their_unit():
     assert margin(12.345) == "± 12"
     assert margin(0.012345) == "± 0.012"
+    assert margin(0.995) == "± 1.0"
     assert margin(1234) == "± 1,234"
     assert margin(7, "rows") == "± 7 rows"
     assert margin(math.inf) == "± ∞"
@@ -75,3 +76,9 @@ def test_a_text_stays_on_one_line():
     assert one_line("a\n  b\x1b[31m") == "a   b [31m"
     assert one_line("a\n  b", 10) == "a b"
     assert one_line("x" * 30, 10) == "x" * 9 + "…"
+
+
+def test_a_large_number_without_a_margin_has_no_power_of_ten():
+    assert value(13430123.4) == "13,430,123"
+    assert value(1234.5678) == "1,234.57"
+    assert value(2e20) == "2 × 10²⁰"

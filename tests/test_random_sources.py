@@ -32,7 +32,7 @@ SEEDED = {
         "audit/synthetic/membership.py",
         "audit/synthetic/shadows.py",
         "audit/synthetic/singling_out.py",
-        "review/microdata_steps.py",
+        "review/microdata/microdata_steps.py",
         "priors/solver/tables/sampling.py",
     ),
     "mechanisms that are broken on purpose, for the audit to find": (
@@ -97,6 +97,7 @@ UNGUESSABLE = {
         "engines/spark/engine.py",
         "engines/spark/reader.py",
         "engines/spark/tables.py",
+        "engines/spark/tables_edition.py",
     ),
 }
 """Modules that may use the operating system's generator, by their reason."""

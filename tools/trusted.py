@@ -22,7 +22,7 @@ TOP = Path(__file__).parents[1]
 SOURCE = TOP / "src/adomnia"
 GOAL = 5000
 """Lines of code that a researcher reads in a day: answers without exact releases."""
-MOST = 5400
+MOST = 5325
 """What there may be until the goal is reached again; a change that is smaller lowers it."""
 
 SILENT = {

@@ -21,8 +21,9 @@ __all__ = ["CROSSING"]
 Floats = NDArray[np.float64]
 
 TABLE, MARGINALS, FOURIER = THREE = tuple(FOUR)[:3]
-MEASURED = {1: (2, 6, 10), 3: (4, 6)}
-"""The numbers of attributes that are run, by the ways of the marginals."""
+MEASURED = {1: (2, 6, 9), 3: (4, 6)}
+"""The numbers of attributes that are run, by the ways of the marginals. A table of k bits has 5^k
+cells: beside its two values, a column holds what lies below, above, and NULL."""
 
 EPSILON = Fraction(1, 10)
 """So small that noise of whole numbers is as good as continuous."""

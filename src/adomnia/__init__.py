@@ -49,10 +49,17 @@ if TYPE_CHECKING:
     from adomnia.curator.answers.answer import Answer
     from adomnia.curator.answers.answer_shape import Described
     from adomnia.curator.answers.omissions import Omission
+    from adomnia.curator.data.editions import Edition
     from adomnia.curator.determined_cells import DeterminedCells
-    from adomnia.curator.editions import Edition
     from adomnia.curator.independence import Independence
-    from adomnia.curator.ledger_view import Account, Entry, PaidUse, Registered, Verification
+    from adomnia.curator.ledger_view import (
+        Account,
+        BlockTotals,
+        Entry,
+        PaidUse,
+        Registered,
+        Verification,
+    )
     from adomnia.curator.networks.network import GraphSession, Network, open_graph
     from adomnia.curator.outside_mechanisms import MechanismAnswer
     from adomnia.curator.quality.column_bounds import ProposedBounds
@@ -81,6 +88,7 @@ if TYPE_CHECKING:
     from adomnia.queries.question import Question
     from adomnia.review.database import Database
     from adomnia.schema.table import Table
+    from adomnia.schema.tables import PrivateTable, PrivateView
 
 _MEMBERS = {
     "curator.access": "Watch",
@@ -88,9 +96,9 @@ _MEMBERS = {
     "curator.answers.answer_shape": "Described",
     "curator.answers.omissions": "Omission",
     "curator.determined_cells": "DeterminedCells",
-    "curator.editions": "Edition",
+    "curator.data.editions": "Edition",
     "curator.independence": "Independence",
-    "curator.ledger_view": "Account Entry PaidUse Registered Verification",
+    "curator.ledger_view": "Account BlockTotals Entry PaidUse Registered Verification",
     "curator.networks.network": "GraphSession Network open_graph",
     "curator.outside_mechanisms": "MechanismAnswer",
     "curator.quality.column_bounds": "ProposedBounds",
@@ -107,6 +115,7 @@ _MEMBERS = {
     "queries.question": "Question",
     "review.database": "Database",
     "schema.table": "Table",
+    "schema.tables": "PrivateTable PrivateView",
 }
 """What each module gives to everybody."""
 
@@ -120,6 +129,7 @@ __all__ = [
     "Account",
     "AdomniaError",
     "Answer",
+    "BlockTotals",
     "BudgetError",
     "CancelledError",
     "CheckError",
@@ -142,6 +152,8 @@ __all__ = [
     "PaidUse",
     "Policy",
     "PolicyError",
+    "PrivateTable",
+    "PrivateView",
     "ProposedBounds",
     "QueryPlan",
     "Question",

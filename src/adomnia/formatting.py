@@ -104,15 +104,25 @@ def value(given: Any, off: float | None = None) -> str:
     if given is None or not is_number(given):
         return label(given)
     if isinstance(given, float) and off is None:
-        return f"{given:,.6g}"
+        return _plain(given)
     return number(given, digits(off))
 
 
+def _plain(given: float) -> str:
+    """A number of which no margin is known: to six figures, and whole from a million on."""
+    if 10**6 <= abs(given) < 10**15:
+        return f"{given:,.0f}"
+    return significant(given, 6) if abs(given) >= 10**15 else f"{given:,.6g}"
+
+
 def digits(off: float | None) -> int:
-    """Decimals so that a margin has two digits that say something."""
+    """Decimals so that a margin, rounded up, has two digits that say something."""
     if off is None or off <= 0 or (isinstance(off, float) and not math.isfinite(off)):
         return 2
-    return max(0, min(9, 1 - math.floor(math.log10(off))))
+    places = 1 - math.floor(math.log10(off))
+    if 0 < places <= 9 and off * 10**places > 99:  # 0.995 is told as 1.0
+        places -= 1
+    return max(0, min(9, places))
 
 
 def margin(off: float, unit: str = "") -> str:

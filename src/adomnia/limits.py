@@ -6,6 +6,7 @@ __all__ = [
     "MAX_ADAPTIVE_CELLS",
     "MAX_AXIS_VALUES",
     "MAX_BANDS",
+    "MAX_BLOCKS",
     "MAX_CELLS",
     "MAX_COMPARED_CELLS",
     "MAX_CONDITIONS",
@@ -14,6 +15,7 @@ __all__ = [
     "MAX_DEGREES",
     "MAX_DEGREE_BOUND",
     "MAX_DESCRIPTION",
+    "MAX_DRAFTED_TABLES",
     "MAX_EXPRESSION_CALLS",
     "MAX_FORM_BODY",
     "MAX_FREE_GROUPS",
@@ -21,6 +23,7 @@ __all__ = [
     "MAX_HOLDER_REQUEST",
     "MAX_HTTP_BODY",
     "MAX_HTTP_CONNECTIONS",
+    "MAX_JOINED_ROWS",
     "MAX_JOINT_NUMBERS",
     "MAX_KEPT_CHARACTERS",
     "MAX_MAPPED_VALUES",
@@ -34,18 +37,23 @@ __all__ = [
     "MAX_PG_CONNECTIONS",
     "MAX_PUBLIC_ROWS",
     "MAX_RELEASED_CELLS",
+    "MAX_REMOVED_UNITS",
     "MAX_REUSED_CELLS",
+    "MAX_ROW_UNITS",
+    "MAX_SCANS",
     "MAX_STARS",
     "MAX_STATEMENT_CHARACTERS",
     "MAX_STATEMENT_WORDS",
     "MAX_STRUCTURAL_CELLS",
     "MAX_SUMMED_STEPS",
     "MAX_TESTED_VALUES",
+    "MAX_UNIT_AMOUNT",
     "MAX_UNIT_ROWS",
     "MAX_UNPAID_ROUNDS",
     "MAX_WAITING_QUESTIONS",
     "MAX_ZONE_YEARS",
     "MIN_LISTED_ROWS",
+    "MOST_ROWS",
 ]
 
 MAX_STATEMENT_CHARACTERS = 100_000
@@ -65,6 +73,16 @@ MAX_EXPRESSION_CALLS = 20_000
 
 MAX_CELLS = 1_000_000
 """An answer has at most this many cells."""
+
+MAX_JOINED_ROWS = 1_000_000
+"""Where rows of one unit are joined with each other, so many of the joined rows are the most."""
+
+MAX_BLOCKS = 10_000
+"""Rows are dealt out to at most this many blocks, such as the days of 27 years."""
+
+
+MAX_SCANS = 16
+"""A statement over several tables reads at most this many tables and subqueries."""
 
 MAX_BANDS = 64
 """A column of numbers has no more bands in a release."""
@@ -89,6 +107,19 @@ MAX_DEGREE_BOUND = 10**6
 
 MAX_UNIT_ROWS = 10**9
 """The rows of one unit up to which a bound is sought: no scan goes on for ever."""
+
+MOST_ROWS = 10**6
+"""Where the search for a bound of a unit's rows ends, if the policy does not say."""
+
+MAX_UNIT_AMOUNT = 10**15
+"""What all rows of one unit may be declared to add up to at most, in steps of the amount."""
+
+MAX_ROW_UNITS = 2
+"""A row may belong to so many units."""
+
+MAX_REMOVED_UNITS = 3000
+"""Units that a scan over rows of two units tells apart: a smaller epsilon would need more, and the
+linear programs behind it grow with them."""
 
 MAX_NODES = 10**8
 """The ids of a graph's nodes, from the first to the last."""
@@ -144,6 +175,9 @@ MAX_WAITING_QUESTIONS = 500
 
 MAX_DESCRIPTION = 2000
 """Characters of a description in a policy."""
+
+MAX_DRAFTED_TABLES = 100
+"""Tables of a source that are drafted together: each is read, and held against the others."""
 
 MAX_PARAMETERS = 1000
 """Parameters ($1, $2, …) of a question by psql and its like."""

@@ -14,17 +14,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.adversary import choices, graphs, priors, releases, seams, sql
+from tests.adversary import choices, found, graphs, priors, releases, seams, sql, tables
+from tests.adversary.found_faults import FOUND_INSIDE, FOUND_OUTSIDE
 from tests.adversary.inside import INSIDE
 from tests.adversary.outside import OUTSIDE
 from tests.adversary.pairs import Caught, Stretch, Tally
 from tests.adversary.planting import Fault, planted
+from tests.adversary.table_faults import TABLES_INSIDE, TABLES_OUTSIDE
 
-FAULTS: tuple[Fault, ...] = (*OUTSIDE, *INSIDE)
+FAULTS: tuple[Fault, ...] = (
+    *(*OUTSIDE, *TABLES_OUTSIDE, *FOUND_OUTSIDE),
+    *(*INSIDE, *TABLES_INSIDE, *FOUND_INSIDE),
+)
 WORLDS = {"outside": 4, "inside": 60}
 """In so many worlds a fault outside is tried; one inside must be caught before as many."""
 CLEARLY = 0.02
 """What is caught by its ratio is above 1 by more than this."""
+HANDY = ("sql", "choices", "tables", "found")
+"""Parts whose faults are tried in every run of the tests, a few of them."""
 RUNS = {"graphs": graphs.run, "priors": priors.run, "releases": releases.run}
 
 
@@ -89,6 +96,10 @@ def _run(fault: Fault, seed: int, tally: Tally, worlds: int) -> tuple[str, int]:
     try:
         if fault.part == "sql":
             sql.run(stretch, aim)
+        elif fault.part == "tables":
+            tables.run(stretch, aim)
+        elif fault.part == "found":
+            found.run(stretch, aim)
         elif fault.part == "choices":
             choices.run(stretch, aim)
         else:
@@ -117,7 +128,7 @@ def counted(found: Sequence[Verdict]) -> list[str]:
 
 def handful(seed: int, side: str, count: int) -> list[Fault]:
     """A few faults of one side, drawn by the seed."""
-    mine = [fault for fault in FAULTS if fault.side == side and fault.part in ("sql", "choices")]
+    mine = [fault for fault in FAULTS if fault.side == side and fault.part in HANDY]
     return random.Random(f"{seed} {side}").sample(mine, count)
 
 

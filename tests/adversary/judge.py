@@ -160,6 +160,23 @@ def _scan(a: Note, b: Note) -> Loss:
     return pure(laws.scan(a.values, b.values, a.more["bar"], scales))  # type: ignore[arg-type]
 
 
+def _found(a: Note, b: Note) -> Loss:
+    """Where a scan stops, and noisy totals there: the worst of all places, of both together."""
+    same = all(a.more[name] == b.more[name] for name in ("bar", "noise", "places"))
+    if not same or len(a.values) != len(b.values):
+        return Loss(math.inf, math.inf)
+    apart = [ZERO] * len(a.values)
+    totals = zip(a.more["places"], a.more["noise"], a.more["totals"], b.more["totals"], strict=True)
+    for place, noise, x, y in totals:
+        apart[place] = _additive(Note(*noise, x), Note(*noise, y))
+    stops = [[0.0] * len(a.values)] * 2
+    if a.values != b.values or a.scale != b.scale:
+        stops = [laws.stops(n.values, n.more["bar"], [*map(float, n.scale)]) for n in (a, b)]
+    pairs = zip(*stops, apart, strict=True)
+    epsilon = max(laws.worst([x], [y]) + one.epsilon for x, y, one in pairs)
+    return Loss(epsilon, laws.found(*stops, [one.rho for one in apart]))
+
+
 def _conditioned(a: Note, b: Note) -> Loss:
     """Noise in a lattice: the difference must lie in it, and costs its norm."""
     if not _same_law(a, b) or a.more != b.more:
@@ -223,6 +240,7 @@ KINDS = {
     "max": _max,
     "above": _above,
     "scan": _scan,
+    "found": _found,
     "conditioned": _conditioned,
     "table": _table,
     "weights": _weights,

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +23,10 @@ WIDE = 1_000_000
 """Points of a grid that are all looked at."""
 REACH = 80
 """Noise past so many of its scales has a probability below e^-80, and is left out."""
+
+PASSED = 45
+"""The same of the noise that a scan draws once: its bar is three of its scales away, so that what
+lies beyond is no part of any outcome."""
 
 
 def worst(one: Sequence[float], other: Sequence[float]) -> float:
@@ -159,11 +164,17 @@ def scan(
     """Going on while scores pass a bar less one geometric noise plus another, and where it ends."""
     if len(one) != len(other):
         return INFINITE
-    return worst(*[_scanned(a, bar, s) for a, s in zip((one, other), scales, strict=True)])
+    return worst(*[stops(a, bar, s) for a, s in zip((one, other), scales, strict=True)])
 
 
-def _scanned(scores: list[int], bar: int, scales: tuple[float, float]) -> list[float]:
-    drawn = np.arange(math.ceil(REACH * scales[0]) + 1, dtype=float)
+def stops(scores: Sequence[int], bar: int, scales: Sequence[float]) -> list[float]:
+    """The logarithms of the chances that a scan stops in each place."""
+    return _stops(tuple(scores), bar, tuple(scales))
+
+
+@lru_cache(maxsize=16)
+def _stops(scores: tuple[int, ...], bar: int, scales: tuple[float, ...]) -> list[float]:
+    drawn = np.arange(math.ceil(PASSED * scales[0]) + 1, dtype=float)
     going = math.log(-math.expm1(-1 / scales[0])) - drawn / scales[0]
     found = []
     for place, score in enumerate(scores):
@@ -176,6 +187,25 @@ def _scanned(scores: list[int], bar: int, scales: tuple[float, float]) -> list[f
         with np.errstate(divide="ignore"):
             going = going + np.log(-np.expm1(-short))
     return found
+
+
+def found(one: list[float], other: list[float], rhos: list[float]) -> float:
+    """The least rho, on a grid of orders, of a place by two laws, given as logarithms (where these
+    are laws at all), and of what is drawn there, each for a rho of its own."""
+    added = np.array(rhos)
+    if not np.isfinite(added).all() or worst(one, other) == INFINITE:
+        return INFINITE
+    most = 0.0
+    for p, q in ((one, other), (other, one)):
+        if p == q:
+            return float(added.max())
+        a, b = np.array(p), np.array(q)
+        for order in ORDERS:
+            with np.errstate(invalid="ignore"):
+                mixed = order * a + (1 - order) * b + order * (order - 1) * added
+            total = _log_sum([term for term in mixed.tolist() if not math.isnan(term)])
+            most = max(most, total / (order - 1) / order)
+    return most
 
 
 def _laplace(x: np.ndarray, scale: float) -> np.ndarray:

@@ -149,7 +149,7 @@ def judge(tally: Tally, named: tuple[str, str], what: str, one: Seen, other: See
         tally.differs(part, label, how, what)
     elif one.failure:
         tally.refused[part] = tally.refused.get(part, 0) + 1
-        if one.failure.startswith("MachineryError") and not tally.lenient:
+        if not one.failure.startswith(REFUSALS) and not tally.lenient:
             tally.differs(part, label, f"fails on both: {one.failure}", what)
     else:
         tally.add(part, label, ratio(one.notes, other.notes, one.ledger), what)
@@ -165,7 +165,7 @@ def difference(one: Seen, other: Seen) -> str:
         return f"the answer says {one.spent}, the ledger {one.ledger}"
     keyed = any(note.kind == "keys" for note in one.notes)
     for name in one.shown or {}:
-        if keyed and name in ("rows", "margins", "noise"):
+        if keyed and name in ("rows", "margins", "noise", "whole"):
             continue  # which keys are shown is judged as a law
         if one.shown[name] != other.shown[name]:
             return f"{name} differ: {_short(one.shown[name])} / {_short(other.shown[name])}"
@@ -250,3 +250,5 @@ HIDDEN = ("receipt", "plan")
 """A random name; and the plan of a release, which was made without the data."""
 EARLY = ("QuestionError", "NotAllowedError", "PolicyError")
 """Refusals: they come before anything is read, and are compared with one neighbour's."""
+REFUSALS = (*EARLY, "BudgetError")
+"""Whatever else fails on both tables is a fault."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from tests import postgres_server
-from tests.adversary import choices, graphs, priors, releases, servers, sql
+from tests.adversary import choices, found, graphs, priors, releases, servers, sql, tables
 from tests.adversary.pairs import Stretch, Tally
 from tests.adversary.seams import install
 
@@ -36,7 +36,7 @@ def _spark_there() -> bool:
 
 
 PARTS: dict[str, Part] = {
-    "sql": Part(sql.run, 842_500),
+    "sql": Part(sql.run, 742_500),
     "choices": Part(choices.run, 50_000),
     "graphs": Part(graphs.run, 40_000),
     "priors": Part(priors.run, 30_000, 1500),
@@ -46,6 +46,14 @@ PARTS: dict[str, Part] = {
         servers.run_postgres, 20_000, there=lambda: postgres_server.binaries() is not None
     ),
     "spark": Part(servers.run_spark, 500, there=_spark_there),
+    "tables": Part(tables.run, 58_000, 2000),
+    "postgres-tables": Part(
+        tables.run_postgres, 2_000, 500, there=lambda: postgres_server.binaries() is not None
+    ),
+    "found": Part(found.run, 38_000, 1000),
+    "postgres-found": Part(
+        found.run_postgres, 2_000, 500, there=lambda: postgres_server.binaries() is not None
+    ),
 }
 
 

@@ -22,6 +22,8 @@ from unittest.mock import patch
 import numpy as np
 
 ROOM = "adomnia.mechanisms"
+ALL = 90
+"""Totals are looked at in so many places of a scan's grid, and behind them in some."""
 
 
 @dataclass
@@ -63,12 +65,23 @@ class Draw:
 
 
 @dataclass
+class Led:
+    """A scan that is led to one place after the other; the scores that it was given."""
+
+    place: int = 0
+    scores: Any = None
+    scales: list[Fraction] = field(default_factory=list)
+    bar: int = 0
+
+
+@dataclass
 class Spy:
     """What was noted while one question was answered; with `first`, its outputs are repeated."""
 
     first: list[Note] | None = None
     notes: list[Note] = field(default_factory=list)
     quiet: list[list[Note]] = field(default_factory=list)
+    led: Led | None = None
 
     @cached_property
     def _open_keys(self) -> bool:
@@ -198,6 +211,9 @@ def install() -> None:
     added = import_module(f"{ROOM}.measurement_mechanisms").AddedNoise
     _undo.append((added, "release", added.release))
     _watch_shown(added)
+    found = import_module(f"{ROOM}.joins.clamped_totals")._Clamped
+    _undo.append((found, "release", found.release))
+    _watch_found(found)
 
 
 def uninstall() -> None:
@@ -351,14 +367,52 @@ def _above(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _scan(original: Callable[..., Any]) -> Callable[..., Any]:
     def call(above: Any, plan: Any, bits: Any = None) -> int:
-        spy, listed = _now[-1], [int(n) for n in above]
+        spy = _now[-1]
+        if spy.led is not None and spy.led.scores is not None:
+            return spy.led.place
+        listed = [int(n) for n in above]
         with spy.watched() as inner:
             place = original(listed, plan, Steady())
         scales = [Fraction(note.scale) for note in inner]
+        if spy.led is not None:
+            spy.led.scores, spy.led.bar = listed, int(plan.threshold)
+            spy.led.scales = [scales[0], scales[-1]]
+            return spy.led.place
         note = spy.note("scan", [scales[0], scales[-1]], listed, bar=int(plan.threshold))
         return int(spy.output(note, place))
 
     return call
+
+
+def _looked_at(many: int) -> list[int]:
+    """Places behind the first at which totals are looked at: all, but few of those far above."""
+    return [place for place in range(1, many) if place < ALL or place % 8 == 0 or place == many - 1]
+
+
+def _watch_found(found: Any) -> None:
+    """Totals at a bound that is found: those of every bound that the scan may stop at."""
+    original = found.release
+
+    def release(self: Any, sealed: Any, *bits: Any) -> Any:
+        if not _now:
+            return original(self, sealed, *bits)
+        spy, told, noise, places = _now[-1], [], [], [0]
+        led = spy.led = Led()
+        try:
+            for led.place in places:
+                with spy.watched() as inner:
+                    told.append(original(self, sealed, *bits))
+                noise.append((inner[-1].kind, inner[-1].scale))
+                if not led.place:
+                    places += _looked_at(len(led.scores))
+        finally:
+            spy.led = None
+        totals = [[int(v) for v in np.asarray(one.noisy.values).reshape(-1)] for one in told]
+        note = spy.note("found", led.scales, led.scores, bar=led.bar, totals=totals, noise=noise,
+                        places=places)  # fmt: skip
+        return spy.output(note, told[Random(repr(totals)).randrange(len(told))])
+
+    found.release = release
 
 
 def _select_keys(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -509,6 +563,7 @@ IMPORTERS = (
     "adomnia.mining.parts.estimator",
     "adomnia.curator.database",
     "adomnia.curator.quality.quality",
+    "adomnia.curator.quality.tables_quality",
     "adomnia.curator.quality.column_bounds",
     "adomnia.curator.networks.network",
     "adomnia.curator.releases.release",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 import adomnia
 from tests import postgres_server, spark_session
 from tests.adversary import sources
+from tests.adversary.columns import Column
 from tests.adversary.grammar import Grammar
 from tests.adversary.pairs import Stretch
 from tests.adversary.sql import ask_all
@@ -51,28 +52,30 @@ def _postgres(world: World, tables: list[Rows]) -> Iterator[list[Any]]:
         folder = Path(stack.enter_context(sources.room()))
         databases = []
         for rows in tables:
-            name = f"adversary_{next(_serial)}"
+            name = fresh_name()
             server.execute(f"CREATE DATABASE {name}")
             stack.callback(server.execute, f"DROP DATABASE {name} WITH (FORCE)")
-            server.execute(_script(world, rows), name)
+            server.execute(script({"people": (world.columns, rows)}), name)
             (folder / name).mkdir()
             file = sources.policy(folder / name, world, server.url(name, "reader"))
             databases.append(stack.enter_context(adomnia.open(file)))
         yield databases
 
 
-def _script(world: World, rows: Rows) -> str:
-    columns = ", ".join(f"{col.name} {TYPES[col.stored]}" for col in world.columns)
-    lines = [
-        f"CREATE TABLE people ({columns});",
-        "GRANT SELECT ON people TO reader;",
-        "CREATE SCHEMA adomnia_editions AUTHORIZATION reader;",
-    ]
-    for row in rows:
-        values = ", ".join(
-            _literal(col, value) for col, value in zip(world.columns, row, strict=True)
-        )
-        lines.append(f"INSERT INTO people VALUES ({values});")
+def fresh_name() -> str:
+    """The name of a database that is not there."""
+    return f"adversary_{next(_serial)}"
+
+
+def script(tables: Mapping[str, tuple[Sequence[Column], Rows]]) -> str:
+    """The statements that make tables of these columns and rows, which a reader may read."""
+    lines = ["CREATE SCHEMA adomnia_editions AUTHORIZATION reader;"]
+    for name, (columns, rows) in tables.items():
+        listed = ", ".join(f"{col.name} {TYPES[col.stored]}" for col in columns)
+        lines += [f"CREATE TABLE {name} ({listed});", f"GRANT SELECT ON {name} TO reader;"]
+        for row in rows:
+            values = (_literal(col, value) for col, value in zip(columns, row, strict=True))
+            lines.append(f"INSERT INTO {name} VALUES ({', '.join(values)});")
     return "\n".join(lines)
 
 

@@ -47,11 +47,12 @@ def policy(place: Path, world: World, source: str, more: str = "") -> Path:
 
 
 def _parquet(path: Path, world: World, rows: Rows) -> None:
-    arrays = [_array(col, [row[i] for row in rows]) for i, col in enumerate(world.columns)]
+    arrays = [array(col, [row[i] for row in rows]) for i, col in enumerate(world.columns)]
     pq.write_table(pa.table(arrays, names=[col.name for col in world.columns]), path)
 
 
-def _array(column: Column, values: list[Any]) -> pa.Array:
+def array(column: Column, values: list[Any]) -> pa.Array:
+    """The values of a column as they are stored."""
     if column.stored != "text":
         kind = TYPES[column.stored]
         base = {"date": pa.int32(), "timestamp": pa.int64()}.get(column.stored, kind)

@@ -83,10 +83,10 @@ def run(stretch: Stretch, aim: Aim = ANYWHERE) -> None:
 
 
 def ask_all(
-    tally: Tally, part: str, databases: list[Any], grammar: Grammar, statements: Iterable[str]
+    tally: Tally, part: str, databases: list[Any], grammar: Any, statements: Iterable[str]
 ) -> None:
     """Many statements of one world; the price rises, so that no answer serves a later one."""
-    world, before = grammar.world, ""
+    world, before, was_keyed = grammar.world, "", False
     for number, sql in enumerate(statements):
         terms = price(world, number, grammar.chance)
         label = world.relation.label + (" rho" if "rho" in terms else "")
@@ -102,10 +102,11 @@ def ask_all(
         answered = bench.compare(asked, f"{sql} -- {terms}", terms)
         if answered and grammar.chance.random() < 0.03:
             bench.repeat(asked, f"again {sql} -- {terms}")
-        pair = before + sql if before and answered and grammar.chance.random() < 0.05 else "city"
-        if "city" not in pair:  # keys that are selected are judged alone
+        keyed = any(note.kind == "keys" for note in bench.last[0].notes)
+        pair = before and answered and grammar.chance.random() < 0.05
+        if pair and not keyed and not was_keyed:  # keys that are selected are judged alone
             bench.compare(_both(before, sql, terms), f"{before}, then {sql} -- {terms}")
-        before = sql if answered else ""
+        before, was_keyed = sql if answered else "", keyed
     Bench(tally, part, world.relation.label, databases).alike()
 
 
@@ -126,7 +127,7 @@ def _both(first: str, second: str, terms: Mapping[str, Any]) -> Use:
 
 def price(world: World, number: int, chance: Any) -> dict[str, Any]:
     """What is paid for a question."""
-    amount = f"{chance.choice([1, 1, 20])}.{number:03d}1"
+    amount = f"{chance.choice(world.prices)}.{number:03d}1"
     kind = chance.random()
     error = {"error": "value"} if kind < 0.15 else {"error": "interval"} if kind < 0.3 else {}
     if world.currency == "rho" and chance.random() < 0.8:

@@ -24,6 +24,10 @@ TRIPLES = {
     "mining": 8,
     "postgres": 90,
     "spark": 8,
+    "tables": 240,
+    "postgres-tables": 40,
+    "found": 60,
+    "postgres-found": 20,
 }
 EACH = 6
 """A few uses of each world, so that there are dozens of worlds."""

@@ -14,7 +14,7 @@ import pytest
 
 from tests.adversary import laws
 from tests.adversary.faults import FAULTS, Verdict
-from tests.adversary.judge import ratio
+from tests.adversary.judge import compare, ratio
 from tests.adversary.planting import planted
 from tests.adversary.priors import Public, induced
 from tests.adversary.seams import Note
@@ -58,7 +58,7 @@ def test_the_largest_is_what_all_noises_say() -> None:
 def test_laws_add_up_to_one() -> None:
     patterns = laws._verdicts(3, 1)
     told = laws._sparse([2, 5, 1], 3, (2.0, 4.0), patterns)
-    stopped = laws._scanned([9, 4, 2, 2, 0], 3, (2.0, 8.0))
+    stopped = laws.stops([9, 4, 2, 2, 0], 3, (2.0, 8.0))
     assert math.fsum(map(math.exp, stopped)) == pytest.approx(1, abs=1e-12)
     starts, logs = laws._rungs(5, [1, 2, 2], 50, 0.3)
     sizes = [b - a for a, b in itertools.pairwise([*starts, 51])]
@@ -75,6 +75,35 @@ def test_a_sum_that_moves_by_more_than_its_noise_covers_is_seen() -> None:
     assert ratio(one, other, {"epsilon": Fraction(3, 2)}) == 1
     assert ratio(one, other, {"epsilon": Fraction(1, 2)}) == 3
     assert ratio(one, other, {}) == math.inf
+
+
+def _found_note(scores: list[int], totals: list[int], kind: str = "laplace") -> Note:
+    places = list(range(len(scores)))
+    noise = [(kind, Fraction(2 * (place + 1))) for place in places]
+    more = {"bar": 2, "totals": [[t] for t in totals], "noise": noise, "places": places}
+    return Note("found", [Fraction(3), Fraction(9)], scores, more)
+
+
+def test_totals_at_a_found_bound_are_judged_in_every_place_with_the_chance_to_stop_there() -> None:
+    still = [_found_note([3, 1, 0], totals) for totals in ([5, 7, 7], [4, 5, 4])]
+    assert compare([still[0]], [still[1]])[0].epsilon == pytest.approx(0.5)  # 1/2, 2/4, 3/6
+    moved = [_found_note(scores, [5, 7, 7]) for scores in ([3, 1, 0], [2, 1, 0])]
+    stops = [laws.stops(scores, 2, (3.0, 9.0)) for scores in ([3, 1, 0], [2, 1, 0])]
+    alone = max(abs(a - b) for a, b in zip(*stops, strict=True))
+    assert compare([moved[0]], [moved[1]])[0].epsilon == pytest.approx(alone)
+    assert 0 < alone <= 1 / 3 + 1 / 9
+    both = compare([moved[0]], [_found_note([2, 1, 0], [4, 5, 4])])[0].epsilon
+    assert both == pytest.approx(alone + 0.5, abs=0.4)
+    assert max(alone, 0.5) < both <= alone + 0.5
+
+
+def test_totals_at_a_found_bound_under_rho_cost_no_more_than_both_parts() -> None:
+    one, other = (_found_note(s, t, "gaussian") for s, t in (([3, 1, 0], [5, 7, 7]),
+                                                             ([2, 1, 0], [4, 5, 4])))  # fmt: skip
+    scanned = compare([_found_note([3, 1, 0], [0] * 3)], [_found_note([2, 1, 0], [0] * 3)])[0]
+    found = compare([one], [other])[0]
+    assert found.epsilon == math.inf
+    assert 0.25 < found.rho <= scanned.epsilon**2 / 2 + 9 / 12 + 1e-9
 
 
 def test_what_is_never_shown_may_move() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from tests.adversary import columns as c
 from tests.adversary.columns import Chance, Column
@@ -82,6 +82,7 @@ class World:
     currency: str = "epsilon"
     public: tuple[str, ...] = ()
     impossible: tuple[str, ...] = ()
+    prices: ClassVar[tuple[int, ...]] = (1, 1, 20)
 
     @classmethod
     def drawn(cls, chance: Chance, name: str | None = None) -> World:

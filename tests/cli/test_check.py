@@ -191,3 +191,42 @@ def test_no_analyst_can_ask_for_it():
         if "review.check" in path.read_text("utf-8") or "check_page" in path.read_text("utf-8")
     ]
     assert reached == []
+
+
+def test_codes_for_missing_are_not_in_the_bounds_that_are_told(trips, run):
+    draw = np.random.default_rng(4)
+    ages = [*draw.integers(18, 67, 970), *[999] * 30]
+    parquet.write_table(pa.table({"age": ages, "carrier": ["AA"] * 1000}), "trips.parquet")
+    (trips / "adomnia.toml").write_text(
+        POLICY.format(high=1, more="").replace("attributes.fare", "attributes.age")
+    )
+    ran = run("check", "--out", "check.html")
+    row = next(line for line in ran.out.splitlines() if line.strip().startswith("age "))
+    assert "18 to 66, without 999" in row
+    assert "leaves out of all but 999" in Path("check.html").read_text()
+    (age,) = [
+        one for one in run("check", "--format", "json").json["columns"] if one["name"] == "age"
+    ]
+    assert all(bound["high"] < 67 for bound in age["bounds"])
+    assert age["spikes"] == [{"value": 999.0, "rows": 30}]
+
+
+def test_the_table_is_no_wider_than_a_page_and_has_no_empty_column(trips, run):
+    write(trips, high="60", more='origin = "data"')
+    out = run("check").out.splitlines()
+    table = out[next(i for i, line in enumerate(out) if "99% lie in" in line) :]
+    assert max(map(len, table)) <= 110
+    assert "not listed" in table[0]
+    assert "below" not in table[0]
+    assert "NULL" not in table[0]
+
+
+def test_columns_that_the_policy_does_not_name_are_listed(trips, run):
+    read = parquet.read_table("trips.parquet")
+    assert "not declared" not in run("check").out
+    more = {f"c{i}": read["fare"] for i in range(25)}
+    same = {name: read[name] for name in read.column_names}
+    parquet.write_table(pa.table({**same, **more}), "trips.parquet")
+    out = run("check").out
+    assert "not declared: c0, c1, c2, " in out
+    assert "c19 and 5 more" in out

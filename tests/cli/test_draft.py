@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from adomnia.policy.policy import read_policy
-from adomnia.review.draft import Wish, confirmed, draft_policy
+from adomnia.review.drafts.draft import Wish, confirmed, draft_policy
 from adomnia.schema.domain import Categories, Grid, Timestamps
 
 ODD = """SELECT [i] AS list, {'a': i} AS struct, uuid() AS u, TIMESTAMP '2020-03-04 10:00:00' AS t,

@@ -131,7 +131,7 @@ def test_where_there_is_no_ledger_none_is_left_by_a_failed_load(run, town):
 KILLED = """
 import os, signal, sys
 from adomnia.cli.main import main
-from adomnia.curator import editions
+from adomnia.curator.data import editions
 from adomnia.engines.duckdb import edition_store
 end = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 {fault}

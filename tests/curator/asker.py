@@ -17,7 +17,7 @@ def main(policy: str, seed: int, count: int, epsilon: str) -> None:
         session = database.session(f"analyst {seed}")
         print("ready", flush=True)
         for turn in range(count):
-            sql = f"SELECT COUNT(*) FROM people WHERE age > {seed % 90} AND income <> {turn + 5000}"
+            sql = f"SELECT COUNT(*) FROM people WHERE age > {seed % 90} AND income >= {turn}"
             try:
                 answer = session.ask(sql, epsilon, key=f"{os.getpid()}-{turn}")
                 spent = answer.spent["epsilon"]

@@ -19,8 +19,8 @@ import pytest
 
 import adomnia
 from adomnia.cli.main import main
+from adomnia.curator.data.sources import engine_of
 from adomnia.curator.planning.plan import LossRequest, make_plan
-from adomnia.curator.sources import engine_of
 from adomnia.curator.table_backend import table_of
 from adomnia.engines.engine import Request
 from adomnia.mechanisms.unseal import unseal

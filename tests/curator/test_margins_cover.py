@@ -17,12 +17,14 @@ import numpy as np
 import pytest
 from simulated import RUNS, coverage, planned, simulate
 
+from adomnia.curator.answers.estimate import estimates
 from adomnia.mechanisms.margins.combination import margins
 from adomnia.mechanisms.noise.laplace import sample
 from adomnia.privacy.neighbors import Neighbors
 from tests.chance.seeded import SeededBits
 
 LOSSES = [{"epsilon": "1/10"}, {"epsilon": "1"}, {"rho": "1/200"}, {"rho": "1/2"}]
+FINE = [{"epsilon": "1000"}, {"rho": "100000"}]
 LEAST = 0.94
 MOST = 0.97
 
@@ -97,6 +99,24 @@ def test_few_rows_at_the_ends_of_the_domain(count: int, kind: str) -> None:
     for loss in ({"epsilon": "1/10"}, {"epsilon": "1"}, {"rho": "1/200"}):
         plan = planned("SELECT AVG(x) AS a, VAR_SAMP(x) AS v FROM t", **loss)
         assert min(coverage(plan, simulate(plan, rows), truth)) >= LEAST
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, *FINE], ids=str)
+@pytest.mark.parametrize("count", [0, 1])
+def test_where_there_may_be_no_row_the_margin_is_the_whole_range(
+    loss: dict[str, str], count: int
+) -> None:
+    rows = [{"x": 70, "y": 0, "g": "a"}] * count
+    plan = planned("SELECT AVG(x) AS a, VAR_SAMP(x) AS v, VAR_POP(x) AS w FROM t", **loss)
+    wide, varied = 120, 120**2 / 2
+    drawn = simulate(plan, rows)
+    margins = np.array([found.margins for found in estimates(plan, drawn, 0.95)])
+    whole = ([wide, varied, varied] == margins.T).mean(axis=0)
+    assert whole[1] >= LEAST
+    assert count or whole.min() >= LEAST
+    if count and loss in FINE:
+        assert margins[0].max() < 5
+        assert coverage(plan, drawn, [70, 0, 0])[0] >= LEAST
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)

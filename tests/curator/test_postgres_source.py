@@ -13,32 +13,17 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from people_policy import people_policy
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from adomnia.cli.main import main
-from adomnia.curator.sources import engine_of
+from adomnia.curator.data.sources import engine_of
 from adomnia.errors import PolicyError
 from tests import postgres_server
 
 PASSWORD = "pw7SECRETz"
 COUNT = "SELECT sex, COUNT(*) AS n, AVG(age) AS a FROM people GROUP BY sex"
-POLICY = """[data]
-source = "{url}"
-table = "{table}"
-in_place = true
-
-[privacy]
-epsilon = 100
-confirmed = true
-
-[attributes.sex]
-values = ["F", "M"]
-
-[attributes.age]
-low = 0
-high = 120
-"""
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +51,8 @@ def ask(database, tmp_path, monkeypatch):
 
     def asking(*words, table="people", url=None):
         url = url or postgres_server.shared().url(database, database, PASSWORD)
-        Path("adomnia.toml").write_text(POLICY.format(url=url, table=table), "utf-8")
+        written = people_policy(url, table=table, data="in_place = true", privacy="epsilon = 100")
+        Path("adomnia.toml").write_text(written, "utf-8")
         out, err = io.StringIO(), io.StringIO()
         with redirect_stdout(out), redirect_stderr(err):
             try:

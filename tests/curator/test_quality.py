@@ -7,7 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from adomnia.curator.answers.omissions import left_out_of
+from adomnia.curator.answers.quality_counts import Quality
+from adomnia.curator.answers.whole import whole_columns
 from adomnia.errors import BudgetError, NotAllowedError, PolicyError, QuestionError
+from adomnia.mechanisms.choices.scan_mechanisms import ExcessRows, FoundBound
+from adomnia.mechanisms.margins.margin import Noise
 from adomnia.review.database import open_database
 from adomnia.testing import World, listed, number, timestamps
 
@@ -84,10 +89,10 @@ def test_an_answer_tells_only_what_concerns_it():
             ("rows", None, None), ("values", "x", None),
         ]  # fmt: skip
         assert unpaid.whole == {}
-        unknown = "is not known: the curator can count it, adomnia load --quality 0.02"
+        unknown = "is not known: the curator can count it, adomnia load --quality 0.5"
         assert [note for note in unpaid.notes if "not known" in note] == [
             f"of each who at most 5 rows are used; how many rows are left out {unknown}; {NOBODY}",
-            f"values of x outside of its bounds count as the nearest; how many {unknown}",
+            "values of x outside of its bounds count as the nearest; how many is not known",
         ]
         database.measure_quality(100)
         told = {
@@ -252,3 +257,64 @@ def test_the_key_of_a_count_is_nobodys_own():
             database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=1, key=key)
         answer = database.session().ask("SELECT COUNT(*) AS n FROM people", epsilon=2)
         assert answer.left_out[0].count is None
+
+
+def nothing_found(epsilon):
+    """Counts for which the scan ended at its first bound, and none of the values stands out."""
+    noise, rows = Noise("laplace", 2 * 5 / (epsilon / 3)), ExcessRows(5, 10**5, 2 * epsilon / 3)
+    return Quality("receipt", {"x": 7, "s": 7}, noise, FoundBound(5, 0), rows, epsilon)
+
+
+def told(database, quality, size, sql="SELECT COUNT(*) AS n, SUM(x) AS t FROM people"):
+    session, table = database.session(), database._backend.table
+    left_out = left_out_of(session.bind(sql), table, quality, 0.95, size=lambda: size)
+    return session.bind(sql), left_out
+
+
+def test_where_too_little_was_paid_to_find_any_rows_nothing_is_told_as_a_fact():
+    with world().open() as database:
+        question, (rows, x) = told(database, nothing_found(Fraction(1, 50)), None)
+        assert (rows.count, rows.margin, rows.bound) == (None, None, 5)
+        assert "for epsilon 0.02 nothing could be found of the rows beyond max_rows" in rows.says
+        assert f"at most {rows.people:,} people have more than 5 rows; ten times" in rows.says
+        assert whole_columns(question, (rows, x)) == ()
+        _, (rows, x) = told(database, nothing_found(Fraction(1, 50)), 1_850)
+    assert x.most > 1_850
+    assert x.says == (
+        "how many values of x are outside of its bounds, or could not be read, could not be found "
+        "for epsilon 0.02"
+    )
+
+
+def test_the_amount_that_is_named_bounds_as_many_people_as_it_says():
+    with world().open() as database:
+        _, (poor, _) = told(database, nothing_found(Fraction(1, 50)), 30_000)
+        needed, rest = poor.says.split("; epsilon ")[1].split(" would say so of ")
+        few = int(rest.split(";")[0].replace(",", ""))
+        assert few == 30_000 // 500
+        _, (rich, x) = told(database, nothing_found(Fraction(needed)), 30_000)
+    assert rich.people <= few + 2  # both of its parts are rounded up
+    assert "less than a hundredth" in rich.says or f"so of {few}" in rich.says
+    assert x.says.startswith("at most ")
+
+
+def test_a_group_has_no_less_than_was_counted_in_it():
+    sql = "SELECT s, COUNT(*) AS n, SUM(x) AS t FROM people GROUP BY s"
+    with world().open() as database:
+        database.measure_quality(100)
+        session = database.session()
+        found = session.ask(sql, epsilon=100)
+        sure = session.ask(sql, epsilon=100, confidence=0.975)
+        low = session.ask("SELECT COUNT(*) AS n FROM people WHERE s IS NULL OR x > 1", 100)
+    shown = str(found)
+    for low_end, high_end in found.whole["n"]:
+        assert f", whole {low_end:,.0f} to {high_end:,.0f}" in shown.replace(".0 ", " ")
+    assert "note: whole: between these n lies with what is left out, beside the rows" in shown
+    for name, place in (("n", 1), ("t", 2)):
+        for row, off, (least, most) in zip(
+            found.rows, sure.margins[name], found.whole[name], strict=True
+        ):
+            assert least == pytest.approx(row[place] - off)
+            assert most > row[place] + 2 * off
+    ((least, _),) = low.whole["n"]
+    assert least < low.rows[0][0] - 2 * low.margins["n"][0]  # what could not be read may be some

@@ -17,6 +17,7 @@ from adomnia.mechanisms.measurement_mechanisms import Apart
 from adomnia.mechanisms.quantiles.quantile import Share
 from adomnia.present.answer_bars import answer_bars
 from adomnia.present.drawing.bars import bar_chart
+from adomnia.testing import town
 
 MEDIANS = "SELECT sex, MEDIAN(age) AS m, COUNT(*) AS n FROM people GROUP BY sex ORDER BY m DESC"
 ONE = "SELECT MEDIAN(age) AS m FROM people"
@@ -135,3 +136,13 @@ def test_no_choice_is_cheaper_than_its_rate(town: Town) -> None:
     assert not replace(step, event=step.event.parts[0]).covers(near)  # type: ignore[union-attr]
     other = replace(around, share=Share(Fraction(1, 3)))  # type: ignore[call-arg]
     assert not replace(step, around=other).covers(near)
+
+
+def test_what_is_computed_of_quantiles_says_that_it_has_no_margin():
+    with town(rows=50).open() as database:
+        spread = database.session().ask("SELECT MAX(age) - MIN(age) AS width FROM people", 1)
+        alone = database.session().ask("SELECT MAX(age) AS oldest FROM people", 1)
+    said = [note for note in spread.notes if note.startswith("width has no margin: ")]
+    assert spread.margins["width"] == [None]
+    assert len(said) == 1
+    assert not any("has no margin" in note for note in alone.notes)

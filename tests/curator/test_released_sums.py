@@ -177,7 +177,11 @@ def test_structural_zeros_have_no_sum_for_certain(town: Town) -> None:
 
 
 def test_unbiased_sums_agree_over_shared_keys(town: Town) -> None:
-    made = release(town.open(RHO), ["sex, region", "sex"], unbiased=True, rho="0.001")
+    file = town.write(RHO)
+    every = "values = [1, 2, 3, 4]\nother = 4\nnullable = true"
+    file.write_text(file.read_text().replace("low = 1\nhigh = 4", every))
+    with adomnia.open(file) as database:
+        made = release(database, ["sex, region", "sex"], unbiased=True, rho="0.001")
     (found,) = made.sums
     assert np.allclose(found.sums[0, 1].sum(axis=1), found.sums[0,])
     assert found.sums[0,].dtype.kind == "f"

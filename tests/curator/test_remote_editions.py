@@ -13,33 +13,18 @@ from uuid import uuid4
 import duckdb
 import psycopg
 import pytest
+from people_policy import people_policy
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import adomnia
 from adomnia.cli.main import main
-from adomnia.curator.editions import Editions
+from adomnia.curator.data.editions import Editions
 from adomnia.policy.policy import read_policy
 from adomnia.review.rehearsal import rehearsal
 from tests import postgres_server, spark_session
 
 COUNT = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
-POLICY = """[data]
-source = "{source}"
-table = "people"
-{more}
-
-[privacy]
-epsilon = 10000
-confirmed = true
-
-[attributes.sex]
-values = ["F", "M"]
-
-[attributes.age]
-low = 0
-high = 120
-"""
 ROWS = "SELECT CASE WHEN i % 4 = 0 THEN 'F' ELSE 'M' END AS sex, i AS age, 'x' AS note FROM"
 
 
@@ -107,7 +92,7 @@ def place(request, tmp_path, monkeypatch):
 
 
 def write(place, more=""):
-    Path("adomnia.toml").write_text(POLICY.format(source=place.source, more=more), "utf-8")
+    Path("adomnia.toml").write_text(people_policy(place.source, data=more), "utf-8")
 
 
 def run(*words):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from people_policy import people_policy
 from pyarrow import csv, parquet
 
 import adomnia
@@ -18,21 +19,6 @@ from adomnia.errors import MachineryError, NotAllowedError, PolicyError, Questio
 from adomnia.policy.policy import read_policy
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
-POLICY = """[data]
-source = "people"
-table = "people"
-{data}
-[privacy]
-epsilon = 10000
-confirmed = true
-{privacy}
-[attributes.age]
-low = 0
-high = {high}
-[attributes.sex]
-values = ["F", "M"]
-{more}
-"""
 SUM = "SELECT SUM(COALESCE(age, 30) + 900) AS n FROM people"
 RELATIONS = [f'neighbors = "{name}"' for name in ("bounded", "attribute", "bit")]
 ROWS = {"id": [*range(20)], "age": [30] * 20, "sex": ["F", "M"] * 10}
@@ -42,7 +28,8 @@ def declare(
     folder: Path, *, data: str = "", privacy: str = "", high: int = 120, more: str = ""
 ) -> Path:
     file = folder / "adomnia.toml"
-    file.write_text(POLICY.format(data=data, privacy=privacy, high=high, more=more))
+    lines = f"epsilon = 10000\n{privacy}"
+    file.write_text(people_policy("people", data=data, privacy=lines, high=high, more=more))
     return file
 
 

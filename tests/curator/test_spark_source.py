@@ -12,30 +12,16 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from people_policy import people_policy
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import adomnia
-from adomnia.curator.sources import engine_of
+from adomnia.curator.data.sources import engine_of
 from adomnia.errors import PolicyError
 from tests import spark_session
 
 COUNT = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
-POLICY = """[data]
-source = "{source}"
-table = "people"
-
-[privacy]
-epsilon = 100
-confirmed = true
-
-[attributes.sex]
-values = ["F", "M"]
-
-[attributes.age]
-low = 0
-high = 120
-"""
 
 
 @pytest.fixture
@@ -53,7 +39,7 @@ def policy(people, tmp_path):
 
     def write(source):
         file = tmp_path / "adomnia.toml"
-        file.write_text(POLICY.format(source=source), "utf-8")
+        file.write_text(people_policy(source, privacy="epsilon = 100"), "utf-8")
         return file
 
     return write

@@ -154,3 +154,59 @@ def test_a_policy_may_write_its_moments_as_toml_has_them(tmp_path: Path) -> None
     lines = 'kind = "timestamp"\nlow = 2024-01-01\nhigh = 2024-12-31T23:45:00\nstep = "15 min"'
     domain = read_policy(stays(rows=1, attribute=lines).write(tmp_path)).attributes["came"].domain
     assert domain == Timestamps(datetime(2024, 1, 1), datetime(2024, 12, 31, 23, 45), 900)
+
+
+def test_quantiles_of_days_and_moments_are_days_and_moments() -> None:
+    answer = ask(
+        "SELECT MEDIAN(came) AS m, MIN(came) AS a, MAX(born) AS z, "
+        "QUANTILE(born, 0.25) FILTER (WHERE ward = 'A') AS q FROM stays"
+    )
+    came = sorted(local(START + timedelta(minutes=1307 * i)) for i in range(400))
+    born = sorted(date(1950 + i % 50, 1, 1) for i in range(400) if i % 3)
+    [(median, first, last, quarter)] = answer.rows
+    assert came[198] - timedelta(hours=1) <= median <= came[201]
+    assert first in {moment.replace(minute=0) for moment in came[:2]}  # a rank inside
+    assert last == date(1999, 1, 1)
+    assert born[64] <= quarter <= born[68]
+    assert dict(answer.margin_units) == dict.fromkeys("mazq", "rows")
+    shown = answer.to_json()["rows"][0]
+    assert shown == [x.isoformat() for x in (median, first, last, quarter)]
+
+
+def test_the_interval_of_a_median_of_moments_has_moments_for_ends() -> None:
+    with stays().open() as database:
+        session = database.session()
+        sql = "SELECT MEDIAN(came) AS m, MEDIAN(born) AS b FROM stays"
+        answer = session.ask(sql, epsilon=SURE, error="interval")
+        described = session.describe(sql)
+    [(low, high)], [(early, late)] = answer.intervals["m"], answer.intervals["b"]
+    assert low <= answer.rows[0][0] <= high
+    assert early <= answer.rows[0][1] <= late
+    assert answer.to_json()["intervals"]["m"] == [[low.isoformat(), high.isoformat()]]
+    assert answer.to_arrow()["m_low"].type == pa.timestamp("us")
+    assert answer.to_arrow()["b_high"].type == pa.date32()
+    assert answer.to_polars()["m_high"].to_list() == [high]
+    assert answer.to_pandas()["m_low"].dtype.kind == "M"
+    assert [column.type for column in described] == ["timestamp", "date"]
+
+
+def test_moments_outside_of_the_bounds_are_at_the_nearest_end_in_quantiles() -> None:
+    late = timestamps("2024-11-01 00:00", "2024-12-31 23:00", "1h", "Europe/Berlin")
+    answer = ask("SELECT MEDIAN(came) AS m FROM stays", stays(attribute=late))
+    assert answer.rows == [(datetime(2024, 11, 1),)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message", "hint"),
+    [
+        ("AVG(came)", "a timestamp cannot be added up", "DATE_DIFF('day', DATE '2024-01-01', …)"),
+        ("SUM(born)", "a date cannot be added up", "DATE_DIFF('day', DATE '1900-01-01', …)"),
+        ("MEDIAN(DATE_TRUNC('month', born))", "the beginnings of months", "without cutting"),
+    ],
+)
+def test_what_days_cannot_do_is_refused_with_what_works(asked, message, hint) -> None:
+    with pytest.raises(QuestionError) as caught:
+        ask(f"SELECT {asked} FROM stays")
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+    assert ask("SELECT AVG(DATE_DIFF('day', DATE '2024-01-01', came)) AS d FROM stays").rows

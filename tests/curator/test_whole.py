@@ -114,7 +114,18 @@ def test_nothing_is_said_of_values_where_none_is_left_out():
     assert sentences(parts) == (parts[0].says, parts[2].says)
 
 
-UNKNOWN = "how many is not known: the curator can count it, adomnia load --quality 0.02"
+def test_analysts_are_sent_to_the_curator_and_not_to_the_command_line():
+    sql = "SELECT SUM(x) AS n FROM people"
+    with world("epsilon = 10000").open() as database:
+        mine, hers = (database.session(who).ask(sql, 1) for who in (None, "alice"))
+        planned = database.session("alice").plan(sql, epsilon=1)
+    assert "how many is not known: the curator can count it, adomnia load" in mine.notes[-1]
+    assert hers.notes[-1].endswith("how many is not known: ask the curator to have it counted")
+    assert sentences(planned.left_out) == hers.notes[-1:]
+    assert not any("adomnia load" in str(value) for value in hers.to_json().values())
+
+
+ONCE = ": the curator can count it, adomnia load --quality 0.5"
 SAID = {
     "SELECT line, COUNT(*) AS n FROM people GROUP BY line": [
         "values of line that are not listed are in no group"
@@ -154,4 +165,6 @@ def test_unpaid_keys_and_conditions_are_told_in_one_sentence(sql, said):
     }
     with World(columns, domains).open() as database:
         plan = database.session().plan(sql, epsilon=1)
-    assert [*sentences(plan.left_out)] == [f"{one}; {UNKNOWN}" for one in said]
+    assert [*sentences(plan.left_out)] == [
+        f"{one}; how many is not known{'' if place else ONCE}" for place, one in enumerate(said)
+    ]

@@ -6,7 +6,7 @@ import pytest
 
 from adomnia.engines.postgres.tables import tables
 from adomnia.errors import PolicyError
-from adomnia.review.draft import Wish, draft_policy
+from adomnia.review.drafts.draft import Wish, draft_policy
 from tests.engines.postgres_place import placed
 
 

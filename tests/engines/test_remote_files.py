@@ -14,7 +14,7 @@ from adomnia.curator.ledger_view import dataset_of
 from adomnia.engines.duckdb.engine import DuckDB
 from adomnia.engines.web_ranges import WebFile
 from adomnia.errors import AdomniaError, MachineryError, PolicyError
-from adomnia.review.draft import draft_policy
+from adomnia.review.drafts.draft import draft_policy
 from adomnia.storage.file_address import shown_file_address
 from tests.engines.web_server import serving
 

@@ -117,7 +117,8 @@ def test_units_are_told_apart_by_one_rule():
 
 
 def test_folders_are_read_one_by_one(tmp_path):
-    """A file that lies in no such folder, and one that is not UTF-8, change nothing elsewhere."""
+    """A file in a folder that is named for nothing, and one that is not UTF-8, change nothing
+    elsewhere."""
     domains, found = {"kind": Categories(("1", "01", "x y")), "a": Open()}, []
     for name, more in (("less", None), ("full", b"a\n1\n"), ("odd", b"a\n\xe9\n")):
         for kind in ("1", "01", "x%20y"):
@@ -125,7 +126,9 @@ def test_folders_are_read_one_by_one(tmp_path):
             folder.mkdir(parents=True)
             (folder / "part.csv").write_bytes(b"a\n1\n2\n")
         if more:
-            (tmp_path / name / "more.csv").write_bytes(more)
+            nothing = tmp_path / name / "kind=__HIVE_DEFAULT_PARTITION__"
+            nothing.mkdir()
+            (nothing / "more.csv").write_bytes(more)
         if name == "odd":
             (tmp_path / name / "kind=01" / "part.csv").write_bytes(b"a\n1\n\xe9\n")
         found.append(opened(tmp_path / name, domains, lambda e: groups(e, domains["kind"], "kind")))

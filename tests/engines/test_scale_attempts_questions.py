@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 
 from sources import ENGINES
 
-from adomnia.curator.sources import engine_of
+from adomnia.curator.data.sources import engine_of
 from adomnia.engines.interrupts import Interrupts, watched
 from adomnia.engines.spark.sessions import address
 from adomnia.errors import PolicyError

@@ -238,21 +238,62 @@ def test_csv_that_is_refused(text, encoding, tmp_path, opening, capfd):
     assert_silent(caught.value, capfd)
 
 
+@pytest.mark.parametrize("head", ["id,city,id", "id,city,ID"])
+def test_which_column_is_there_twice_is_said(head, tmp_path, opening):
+    with pytest.raises(PolicyError) as caught:
+        opening(write(tmp_path / "people.csv", f"{head}\n1,Ulm,2\n"))
+    assert caught.value.message == (
+        "the file 'people.csv' has two columns of one name: 'id' is column 1 and column 3"
+    )
+
+
 # Several files
 
 
 def test_files_of_a_folder_are_matched_by_name(tmp_path, opened):
     write(tmp_path / "1.csv", HEAD + "1,Ulm,2020-05-05,a\n")
-    write(tmp_path / "2.csv", "city;id\nKöln;2\n")
+    write(tmp_path / "2.csv", "city;id;day;name\nKöln;2;;b\n")
     write(tmp_path / "notes.md", SECRET)
     (tmp_path / "deep").mkdir()
-    write(tmp_path / "deep" / "3.tsv", "name\tid\nc\t3\n")
+    write(tmp_path / "deep" / "3.tsv", "name\tid\tcity\tday\tnew\nc\t3\t\t\tx\n")
     for source in (tmp_path, f"{tmp_path}/**/*.[ct]sv"):
         engine = opened(source)
         assert exact(engine, "SELECT SUM(id) FROM people") == [[[6]]]
         assert count(engine) == 3
         assert count(engine, "city IS NULL") == 1
         assert count(engine, "day IS NULL") == 2
+
+
+def as_text(path, columns):
+    """A CSV file of one row."""
+    write(path.with_suffix(".csv"), f"{','.join(columns)}\n{','.join('1' for _ in columns)}\n")
+
+
+def as_parquet(path, columns):
+    """A Parquet file of one row."""
+    pq.write_table(pa.table({name: ["1"] for name in columns}), path.with_suffix(".parquet"))
+
+
+LACKING = {
+    "name": (["id", "city", "day", "Nname"], "perhaps it is called 'Nname' there: rename it"),
+    "city": (["id", "name", "day", "ort"], "perhaps it is called 'ort' there: rename it"),
+    "day": (["id", "name", "city"], "add 'day' to it, or take the file out of the source"),
+}
+
+
+@pytest.mark.parametrize("stored", [as_text, as_parquet])
+@pytest.mark.parametrize("lacked", LACKING)
+def test_a_file_that_lacks_a_declared_column_is_refused_by_name(stored, lacked, tmp_path, opening):
+    columns, hint = LACKING[lacked]
+    stored(tmp_path / "january", DOMAINS)
+    stored(tmp_path / "march", columns)
+    with pytest.raises(PolicyError) as caught:
+        opening(tmp_path)
+    kind = ".csv" if stored is as_text else ".parquet"
+    assert caught.value.message == (
+        f"the file 'march{kind}' has no column {lacked!r}, which 'january{kind}' has"
+    )
+    assert caught.value.hint == f"{hint}; nothing of the source was taken"
 
 
 def test_a_name_with_signs_of_a_pattern(tmp_path, opened):
@@ -281,7 +322,10 @@ MIXED = {
 def test_parquet_with_a_type_in_each_file(case, tmp_path, opened):
     first, second, numbers = MIXED[case]
     pq.write_table(pa.table({"id": first, "name": ["a"] * len(first)}), tmp_path / "1.parquet")
-    pq.write_table(pa.table({"id": second, "more": [1] * len(second)}), tmp_path / "2.parquet")
+    pq.write_table(
+        pa.table({"id": second, "name": ["b"] * len(second), "more": [1] * len(second)}),
+        tmp_path / "2.parquet",
+    )
     engine = opened(tmp_path)
     assert count(engine) == len(first) + len(second)
     assert count(engine, "id IS NOT NULL") == numbers

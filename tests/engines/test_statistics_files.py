@@ -15,7 +15,7 @@ from adomnia.engines.duckdb.statistics import reader
 from adomnia.engines.duckdb.statistics.variables import Variable, decoded_column
 from adomnia.errors import PolicyError
 from adomnia.policy.policy import read_policy
-from adomnia.review.draft import draft_policy
+from adomnia.review.drafts.draft import draft_policy
 
 DAYS = [date(2020, 2, 29), date(1899, 12, 31), None, date(2000, 1, 1)]
 MOMENTS = [datetime(2020, 2, 29, 23, 59, 59), datetime(1950, 1, 1), None, datetime(2000, 1, 1, 7)]

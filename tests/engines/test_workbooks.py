@@ -12,7 +12,9 @@ import pytest
 import adomnia
 from adomnia.engines.duckdb.engine import DuckDB
 from adomnia.errors import PolicyError
-from adomnia.review.draft import Wish, draft_policy
+from adomnia.policy.policy import read_policy
+from adomnia.review import check_source, remarks
+from adomnia.review.drafts.draft import Wish, draft_policy
 
 
 def book(path, **sheets):
@@ -54,6 +56,16 @@ def test_blank_lines_are_rows_of_nulls(tmp_path):
         ("1", "2"), (None, None), (None, None), ("3", None), (None, None), (None, None),
         (None, "4"),
     ]  # fmt: skip
+
+
+def test_blank_lines_at_the_end_are_no_rows(tmp_path):
+    lines = [["a", "b"], [], [1, 2], *[[None, ""]] * 3, [None, None, "beside the names"]]
+    path = book(tmp_path / "t.xlsx", t=lines)
+    made = openpyxl.load_workbook(path)
+    made.active["A5000"].number_format = "0.00"
+    made.active["Z90000"] = "far away"
+    made.save(path)
+    assert rows_of(path) == [(None, None), ("1", "2")]
 
 
 def test_lines_above_the_names_and_cells_beside_them_are_left_out(tmp_path):
@@ -152,7 +164,7 @@ def test_what_is_no_workbook_is_refused(tmp_path):
 
 
 def test_two_columns_of_one_name_are_refused(tmp_path):
-    with pytest.raises(PolicyError, match="two columns"):
+    with pytest.raises(PolicyError, match="two columns of one name: 'a' is column 1 and column 2"):
         rows_of(book(tmp_path / "t.xlsx", t=[["a", "A"], [1, 2]]))
 
 
@@ -163,3 +175,16 @@ def test_days_are_counted_from_1904_where_the_workbook_says_so(tmp_path):
     made.active.append([date(2021, 3, 4)])
     made.save(tmp_path / "t.xlsx")
     assert rows_of(tmp_path / "t.xlsx") == [("2021-03-04",)]
+
+
+def test_a_title_above_the_names_is_told_in_drafts_and_checks(tmp_path):
+    lines = [["Staff of 2025"], [], ["nr", "pay"], *([i, i % 9] for i in range(60))]
+    path = book(tmp_path / "t.xlsx", first=[["a", "b"], [1, 2]], second=lines)
+    made = draft_policy(path, tmp_path / "adomnia.toml", Wish(table="second"))
+    assert made.titled
+    assert "the names seem to be in line 3: delete what stands before it" in made.remarks[0]
+    (tmp_path / "adomnia.toml").write_text(made.text)
+    said = remarks(check_source(read_policy(tmp_path / "adomnia.toml")))
+    assert [one.grave for one in said if "it names no columns" in one.text] == [True]
+    plain = draft_policy(path, tmp_path / "adomnia.toml", Wish(table="first"))
+    assert (plain.titled, plain.remarks) == (False, ())

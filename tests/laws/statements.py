@@ -41,7 +41,7 @@ KEYS = [
 SHOWN = [
     "COUNT(*)", "COUNT({n})", "COUNT(*) FILTER (WHERE {t})", "SUM({n})", "AVG({n})", "MEDIAN({n})",
     "VAR_SAMP(age)", "VAR_SAMP(far)", "COUNT(DISTINCT name)", "COUNT(DISTINCT {n})",
-    "SUM({n}) FILTER (WHERE {t})", "MIN({n})",
+    "SUM({n}) FILTER (WHERE {t})", "MIN({n})", "MEDIAN({day})",
 ]  # fmt: skip
 
 

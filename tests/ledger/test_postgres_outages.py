@@ -153,6 +153,8 @@ def test_a_session_ended_while_its_commit_waits_is_paid_once(server: Server) -> 
 def _wait_for_standby(knife: psycopg.Connection[Any], name: str) -> None:
     knife.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{name}'")
     knife.execute("SELECT pg_reload_conf()")
+    while knife.execute("SHOW synchronous_standby_names").fetchone() != (name,):
+        threading.Event().wait(0.05)  # until the server has told its processes
 
 
 class Backup:

@@ -9,6 +9,7 @@ import pytest
 
 from adomnia.present.drawing.bars import THIN, Bar, bar_chart
 from adomnia.present.drawing.gauges import meter, share_gauge
+from adomnia.present.drawing.key_graph import KeyedTable, key_graph
 from adomnia.present.drawing.stairs import stairs
 from adomnia.present.drawing.svg import element, text
 
@@ -51,3 +52,19 @@ def test_elements_escape_and_leave_out_what_is_none():
     assert element("a", x=1.50, class_="b", text_anchor=None) == '<a x="1.5" class="b"/>'
     assert element("a", title='"<') == '<a title="&quot;&lt;"/>'
     assert text("<x>", 0, 1.25) == '<text x="0" y="1.25">&lt;x&gt;</text>'
+
+
+def test_tables_stand_to_the_right_of_what_they_refer_to():
+    tables = {
+        "people": KeyedTable("the unit"),
+        "visits": KeyedTable("4 rows are used", {"person": "people"}),
+        "notes<": KeyedTable("", {"visit": "visits", "author": "people"}),
+    }
+    drawn = ElementTree.fromstring(key_graph(tables, "tables & keys"))
+    assert drawn.get("aria-label") == "tables & keys"
+    boxes = [float(box.get("x")) for box in drawn.iter("rect")]
+    assert boxes == sorted(boxes)
+    assert len(set(boxes)) == 3
+    words = [one.text for one in drawn.iter("text")]
+    assert {"people", "visits", "notes<", "person", "visit", "author"} <= {*words}
+    assert len(list(drawn.iter("polyline"))) == 2 * 3

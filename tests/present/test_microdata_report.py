@@ -13,7 +13,7 @@ from adomnia.present.microdata_report import (
     refuse_place,
     write_microdata_report,
 )
-from adomnia.review.records_comparison import (
+from adomnia.review.microdata.records_comparison import (
     Association,
     ComparedCell,
     ComparedTable,

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from adomnia.present.drawing.frame import LETTER, WHOLE
 from adomnia.present.drawing.pen import COLOURS
 from adomnia.present.drawing.plot import Plot, Series, draw
 from adomnia.present.drawing.scale import Scale
@@ -164,3 +165,11 @@ def test_a_file_of_its_own_has_its_style_inside():
     space = "{http://www.w3.org/2000/svg}"
     assert tree.tag == f"{space}svg"
     assert "background" in tree.find(f"{space}style").text
+
+
+@pytest.mark.parametrize("shown", ["2025-02-01", "a rather long name of a place"])
+def test_what_stands_below_the_axis_ends_with_the_drawing(shown):
+    tree = drawn(Series("a", [0, 1], [1, 2]), show_across=lambda tick: shown)
+    middles = [float(one.get("x")) for one in tree.iter("text") if one.text == shown]
+    assert middles
+    assert max(middles) + LETTER * len(shown) / 2 <= WHOLE

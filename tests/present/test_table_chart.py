@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import date
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from adomnia.present.drawing.bars import Bar, bar_chart
+from adomnia.present.drawing.pyramid import PyramidSide, pyramid
 from adomnia.present.table_chart import CountedTable, table_chart
 
 AGES = tuple(range(30))
@@ -62,6 +64,41 @@ def test_all_stays_in_its_frame():
         for part in picture.iter():
             for name, most in (("x", wide), ("x1", wide), ("x2", wide), ("y", high), ("y1", high)):
                 assert 0 <= float(part.get(name, 0)) <= most + 0.01
+
+
+STEPS = {
+    "years": [str(i) for i in range(100)],
+    "bands": [f"{5 * i} to {5 * i + 4} years" for i in range(20)],
+    "words": [f"a step with a very long name, {i}" for i in range(8)],
+}
+
+
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+@pytest.mark.parametrize("most", [3, 98_765, 1_234_567, 9_876_543_210])
+@pytest.mark.parametrize("name", ["sex", "sex of the person as it was written down"])
+def test_what_is_written_at_a_pyramid_is_whole_and_covers_nothing(steps, most, name):
+    sides = [
+        PyramidSide(f"{name} {group}", [most * (i + 1) / len(steps) for i in range(len(steps))],
+                    [most / 50] * len(steps))
+        for group in "FM"
+    ]  # fmt: skip
+    made = pyramid(steps, (sides[0], sides[1]), ("People", f"{name}, in steps", "count"))
+    picture = ElementTree.fromstring(made)
+    wide = float(picture.get("viewBox").split()[2])
+    lines = {}
+    for part in picture.iter("text"):
+        half = 7.9 * len(part.text) / 2 * (1.1 if part.get("class") == "title" else 1)
+        x = float(part.get("x"))
+        assert 0 <= x - half <= x + half <= wide
+        lines.setdefault(part.get("y"), []).append((x - half, x + half))
+    for found in lines.values():
+        assert all(left[1] <= right[0] for left, right in pairwise(sorted(found)))
+    names = [part for part in picture.iter("text") if part.text[:9] in {s[:9] for s in steps}]
+    half = max(7.9 * len(part.text) / 2 for part in names)
+    for bar in picture.iter("rect"):
+        near = min(abs(float(bar.get("x")) - wide / 2),
+                   abs(float(bar.get("x")) + float(bar.get("width")) - wide / 2))  # fmt: skip
+        assert near >= half
 
 
 def test_a_certain_zero_has_no_margin_and_says_so():

@@ -52,8 +52,11 @@ SELECT COUNT(*) FROM people WHERE admitted >= '2020-01-01' AND admitted < DATE '
 SELECT COUNT(*) FROM people WHERE CASE WHEN sex = 'F' THEN age > 60 ELSE age > 65 END
 => people | where case(eq(sex, 'F'), gt(age, 60), gt(age, 65)) | measure count(*) | show count = stat0
 
-SELECT COUNT(*) FROM people WHERE price > 9.995 AND age <> 3.5
-=> people | where and(gt(price, 9.99), ne(scale(inside(age), 10), 3.5)) | measure count(*) | show count = stat0
+SELECT COUNT(*) FROM people WHERE price > 9.995 AND age <> 3
+=> people | where and(gt(price, 9.99), ne(age, 3)) | measure count(*) | show count = stat0
+
+SELECT COUNT(*) FROM people WHERE age IS DISTINCT FROM 3
+=> people | where and(or(is_null(age), False, ne(age, 3)), or(not(is_null(age)), True)) | measure count(*) | show count = stat0
 
 SELECT COUNT(*) FROM people WHERE NULL
 => people | where null | measure count(*) | show count = stat0
@@ -64,8 +67,8 @@ SELECT COUNT(*) FROM people WHERE age >= 120 AND income <= 0 AND diagnosis = 'ot
 SELECT COUNT(*) FROM people WHERE sex IN ('F', 'x') OR sex IS NULL OR sex = ''
 => people | where or(in(sex, F, x), is_null(sex), eq(sex, '')) | measure count(*) | show count = stat0
 
-SELECT COUNT(*) FROM people WHERE sex <> '' AND age NOT BETWEEN 130 AND 140
-=> people | where and(ne(sex, ''), not(and(ge(age, 130), le(age, 120)))) | measure count(*) | show count = stat0
+SELECT COUNT(*) FROM people WHERE sex <> 'F' AND age NOT BETWEEN 130 AND 140
+=> people | where and(ne(sex, 'F'), not(and(ge(age, 130), le(age, 120)))) | measure count(*) | show count = stat0
 
 SELECT COUNT(*) FILTER (WHERE age > 50 AND age < 20) AS n, SUM(income) FILTER (WHERE FALSE) AS s, COUNT(*) AS m FROM people
 => people | measure count(*) | show n = 0, s = None, m = stat0

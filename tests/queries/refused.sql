@@ -44,11 +44,7 @@ SELECT age FROM people WHERE age < -1
 
 SELECT COUNT(*) FROM people, people AS q
                              ^
-=> only public tables named in the policy can be joined
-
-SELECT COUNT(*) FROM people a JOIN people b ON a.age = b.age
-                                   ^
-=> only public tables named in the policy can be joined
+=> 'q' is not joined on the unit: its rows may belong to another of person_id
 
 SELECT COUNT(*) FROM people CROSS JOIN regions
                                        ^
@@ -88,7 +84,7 @@ SELECT COUNT(*) FROM nowhere
 
 SELECT COUNT(*) FROM people JOIN nowhere USING (region_id)
                                  ^
-=> only public tables named in the policy can be joined
+=> there is no private table 'nowhere'
 
 SELECT COUNT(*) FROM other.people
                      ^
@@ -275,8 +271,12 @@ SELECT COUNT(*) FROM people WHERE age
 => a condition is needed here
 
 SELECT COUNT(*) FROM people WHERE sex > 3
+                                        ^
+=> sex is text, and 3 a number
+
+SELECT COUNT(*) FROM people WHERE TO_CHAR(admitted, 'YYYY') = '2020'
                                   ^
-=> a number is needed here
+=> TO_CHAR is not supported: it writes text
 
 SELECT COUNT(*) FROM people WHERE age = 'old'
                                         ^
@@ -296,15 +296,15 @@ SELECT COUNT(*) FROM people WHERE name LIKE sex
 
 SELECT COUNT(*) FROM people WHERE age IN (SELECT age FROM people)
                                   ^
-=> IN takes a list of constants
+=> this subquery may read rows of other units, of people
 
 SELECT COUNT(*) FROM people WHERE EXISTS (SELECT 1 FROM people)
                                                  ^
-=> a subquery is allowed in FROM only
+=> this subquery may read rows of other units, of people
 
 SELECT COUNT(*) FROM people WHERE age > (SELECT AVG(age) FROM people)
                                                 ^
-=> a subquery is allowed in FROM only
+=> this subquery may read rows of other units, of people
 
 SELECT COUNT(*) FROM people WHERE age = ?
                                   ^
@@ -332,11 +332,11 @@ SELECT COUNT(*) FROM people JOIN regions USING (region_id) WHERE region_id = 'x'
 
 SELECT COUNT(*) FROM (SELECT age, COUNT(*) FROM people GROUP BY age) t
                                                                 ^
-=> GROUP BY cannot stand in a subquery
+=> this groups rows of several units, before noise is added
 
 SELECT COUNT(*) FROM (SELECT DISTINCT age FROM people) t
                                       ^
-=> DISTINCT cannot stand in a subquery
+=> this groups rows of several units, before noise is added
 
 SELECT COUNT(*) FROM (SELECT age FROM people LIMIT 3) t
                                                    ^
@@ -350,9 +350,9 @@ SELECT COUNT(*) FROM (SELECT age + 1 FROM people) t
                              ^
 => a computed column of a subquery needs a name
 
-SELECT COUNT(*) FROM (SELECT age FROM people UNION ALL SELECT age FROM people) t
+SELECT COUNT(*) FROM (SELECT age FROM people UNION SELECT age FROM people) t
                              ^
-=> a subquery is a SELECT that filters and projects rows
+=> UNION compares rows of several person_id here: of people
 
 WITH RECURSIVE t AS (SELECT age FROM people UNION ALL SELECT age FROM t) SELECT COUNT(*) FROM t
                ^
@@ -360,7 +360,7 @@ WITH RECURSIVE t AS (SELECT age FROM people UNION ALL SELECT age FROM t) SELECT 
 
 WITH t AS (SELECT COUNT(*) AS n FROM people) SELECT SUM(n) FROM t
                   ^
-=> an aggregate cannot stand inside another or in WHERE
+=> this groups rows of several units, before noise is added
 
 SELECT COUNT(*) FROM people UNION SELECT COUNT(*) FROM people
        ^
@@ -535,9 +535,37 @@ SELECT sex, COUNT(*) FROM people GROUP BY sex ORDER BY 2 FETCH FIRST 1 ROWS WITH
                                                                      ^
 => this is not understood here: WITH TIES
 
-SELECT COUNT(*) FROM people WHERE age IS DISTINCT FROM 3
+SELECT COUNT(*) FROM people WHERE age IS DISTINCT FROM 130
+                                                       ^
+=> 130 is not declared for age, so which rows are not 130 is not known
+
+SELECT COUNT(*) FROM people WHERE age <> 3.5
+                                         ^
+=> 3.5 is not declared for age, so which rows are not 3.5 is not known
+
+SELECT COUNT(*) FROM people WHERE NOT (income > 5 OR age = 130)
+                                       ^
+=> 130 is not declared for age, so which rows are not 130 is not known
+
+SELECT COUNT(*) FROM people WHERE sex NOT IN ('F', 'X')
                                   ^
-=> IS DISTINCT FROM is not supported: its range cannot be derived
+=> 'X' is not listed for sex, so which rows are not 'X' is not known
+
+SELECT COUNT(*) FROM people WHERE admitted <> '1990-01-01'
+                                              ^
+=> 1990-01-01 is not declared for admitted, so which rows are not 1990-01-01 is not known
+
+SELECT COUNT(*) FROM people WHERE (sex = 'X') IS FALSE
+                                   ^
+=> 'X' is not listed for sex, so which rows are not 'X' is not known
+
+SELECT AVG(NULLIF(age, 130)) FROM people
+                  ^
+=> 130 is not declared for age, so which rows are not 130 is not known
+
+SELECT CASE age WHEN 130 THEN 'old' ELSE 'known' END AS k, COUNT(*) FROM people GROUP BY k
+                     ^
+=> 130 is not declared for age, so which rows are not 130 is not known
 
 SELECT COUNT(*) FROM people WHERE name LIKE 'a#%' ESCAPE '#'
                                   ^

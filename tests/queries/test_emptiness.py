@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 from people import ask
 
+from adomnia.errors import QuestionError
 from adomnia.queries.emptiness import Emptiness
 from adomnia.queries.operations import evaluate
 from adomnia.queries.question import Literal
@@ -59,6 +60,16 @@ def condition(chance: random.Random, depth: int) -> str:
     ])  # fmt: skip
 
 
+def interpreted(sql):
+    """The question, or None where it denies a constant that its column does not declare."""
+    try:
+        return interpret(sql, TABLE, tuple(DOMAINS))
+    except QuestionError as error:
+        if not error.message.endswith("is not known"):
+            raise
+        return None
+
+
 def is_met(*tests):
     """Whether a row of the whole domain meets the conditions, by trying all of them."""
     known = [test for test in tests if test is not None]
@@ -69,7 +80,9 @@ def test_of_a_small_domain_it_is_decided_exactly():
     chance, empty = random.Random(5), 0
     for _ in range(1500):
         sql = f"SELECT COUNT(*) FROM t WHERE {condition(chance, 2)}"
-        question = interpret(sql, TABLE, tuple(DOMAINS))
+        question = interpreted(sql)
+        if question is None:
+            continue
         assert question.never != is_met(question.where), sql
         assert question.never or question.refusal is None, sql
         empty += question.never
@@ -82,8 +95,8 @@ def test_a_statistic_is_known_just_if_no_row_counts(form):
     for _ in range(500):
         where, test = condition(chance, 1), condition(chance, 1)
         sql = f"SELECT {form.format(test)} AS n, COUNT(*) AS m FROM t WHERE {where}"
-        question = interpret(sql, TABLE, tuple(DOMAINS))
-        if question.never:
+        question = interpreted(sql)
+        if question is None or question.never:
             continue
         tests = interpret(f"SELECT COUNT(*) FROM t WHERE {test}", TABLE, tuple(DOMAINS)).where
         value = question.outputs[0].value
@@ -112,7 +125,7 @@ def test_columns_that_are_not_tied_are_looked_at_one_by_one():
 
 
 def test_a_value_that_is_not_listed_is_noted():
-    question = ask("SELECT COUNT(*) FROM people WHERE sex IN ('F', 'm') AND region_id <> 7")
+    question = ask("SELECT COUNT(*) FROM people WHERE sex IN ('F', 'm') AND region_id IN (1, 7)")
     assert question.notes == (
         "'m' is no value of sex: did you mean 'M'?",
         "7 is no value of region_id",

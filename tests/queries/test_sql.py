@@ -187,3 +187,20 @@ def test_the_parser_does_not_speak_of_itself(sql, hint):
     with pytest.raises(QuestionError) as caught:
         ask(sql)
     assert caught.value.hint == hint
+
+
+HINTS = {
+    "SELECT COUNT(*) FROM people WHERE agee > 3": "did you mean 'age'? the columns are: ",
+    'SELECT COUNT(*) FROM people WHERE sex = "Zürich"': "text goes in single quotes: 'Zürich'; ",
+    "SELECT COUNT(*) FROM people WHERE sex = 17": "write '17'",
+    "SELECT COUNT(*) FROM people WHERE age = 'old'": "age lies between 0 and 120",
+    "SELECT COUNT(*) FROM people WHERE COUNT(*) > 3": "conditions on aggregates go into HAVING",
+    "SELECT TO_CHAR(admitted, 'YYYY') AS y, COUNT(*) FROM people GROUP BY 1": "group by DATE_TRUNC",
+}
+
+
+@pytest.mark.parametrize(("sql", "hint"), HINTS.items())
+def test_a_common_mistake_is_told_with_what_works(sql, hint):
+    with pytest.raises(QuestionError) as caught:
+        ask(sql)
+    assert caught.value.hint.startswith(hint)

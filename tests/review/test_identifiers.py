@@ -9,8 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from adomnia.review.draft import draft_policy
-from adomnia.review.identifiers import RowsPerUnit
+from adomnia.review.check.personal_text import is_key
+from adomnia.review.column_words import column_words
+from adomnia.review.drafts.draft import draft_policy
+from adomnia.review.drafts.identifiers import RowsPerUnit
 
 ROWS = (60, 300, 1500, 20_000)
 
@@ -95,8 +97,8 @@ def test_drawn_codes_of_one_width_are_found_too(tmp_path, rows):
     assert set(drafted(tmp_path, columns).undeclared) == set(columns)
 
 
-@pytest.mark.parametrize("name", ["id", "patient_id", "PatientID", "patientid", "person", "user_no",
-                                  "member", "customer_number", "ssn", "email", "Surname", "name",
+@pytest.mark.parametrize("name", ["id", "patient_id", "PatientID", "patientid", "user_no", "emp_no",
+                                  "customer_number", "ssn", "email", "Surname", "name", "hhid",
                                   "account_number", "device_id"])  # fmt: skip
 def test_identifiers_of_few_people_are_not_listed(tmp_path, name):
     texts = [f"p{i % 12}" for i in range(2400)]
@@ -125,17 +127,33 @@ def test_rows_per_unit_are_counted_and_proposed(tmp_path):
 
 def test_a_few_units_with_very_many_rows_do_not_decide():
     unit = RowsPerUnit("id", {1: 5000, 3: 900, 12: 60, 4000: 2})
-    assert (unit.most, unit.max_rows) == (4000, 20)
-    assert 0 < unit.left_out < 1
+    assert (unit.most, unit.max_rows) == (4000, 12)
+    left, units = unit.cut(12)
+    assert (0 < left < 1, units) == (True, 2)
+    assert "of 2 that have more; 4,000 would leave out none" in unit.cut_text(12)
     assert RowsPerUnit("id", {}).max_rows == 1
+
+
+@pytest.mark.parametrize(("most", "bound"), [(11, 11), (25, 25), (60, 60), (144, 150), (101, 110),
+                                             (1234, 1300), (99_001, 100_000)])  # fmt: skip
+def test_a_bound_is_hardly_above_what_is_needed(most, bound):
+    unit = RowsPerUnit("id", {1: 50, most: 50})
+    assert (unit.max_rows, unit.cut_text(bound)) == (bound, "")
+
+
+def test_a_lower_bound_is_named_where_a_few_have_far_more():
+    unit = RowsPerUnit("id", {10: 960, 80: 40})
+    assert unit.max_rows == 80
+    said = "; max_rows = 10 would leave out 22 % of the rows, of 40 that have more"
+    assert unit.cut_text(80) == said
 
 
 def test_who_has_fewest_rows_is_the_unit_where_several_are_named(tmp_path):
     columns = {"doctor": [f"d{i % 5}" for i in range(3000)], "patient": np.arange(3000) % 1000}
     made = drafted(tmp_path, columns)
     assert '\nunit = "patient" ' in made.text
-    assert '"doctor"' not in made.text
-    assert made.units == ("doctor", "patient")
+    assert 'unit = "doctor"' not in made.text
+    assert made.units == ("patient",)
 
 
 def test_where_a_row_is_a_person_no_other_unit_is_set(tmp_path):
@@ -147,6 +165,47 @@ def test_where_a_row_is_a_person_no_other_unit_is_set(tmp_path):
     assert '\nunit = "patient_id" ' in made.text
 
 
+def test_a_short_list_is_listed_though_it_is_called_as_people_are(tmp_path):
+    made = drafted(tmp_path, {"subject": [f"s{i % 10}" for i in range(34_000)]})
+    assert made.confirm == ("subject",)
+    assert '# Called as people are: if each is one, say unit = "subject"' in made.text
+
+
+def test_names_that_many_share_are_no_unit(tmp_path):
+    names = [f"n{i % 16}" for i in range(2500)]
+    made = drafted(tmp_path, {"name": names})
+    assert "\nunit" not in made.text
+    many = [f"n{i % 1200}" for i in range(2500)]
+    assert '\nunit = "name" ' in drafted(tmp_path, {"name": many}).text
+    numbered = drafted(tmp_path, {"file_no": np.arange(2500), "name": many})
+    assert "\nunit" not in numbered.text
+    assert '# unit = "name", max_rows = 3' in numbered.text
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"emp_no": np.arange(1, 901), "manager": np.arange(900) // 20 + 1}, "emp_no"),
+        ({"nr": np.arange(900) * 37 + 1000, "root": np.arange(900) // 20 * 37 + 1000}, "nr"),
+        ({"k_id": [f"K{i:05}" for i in range(900)],
+          "boss": [f"K{i // 9:05}" for i in range(900)]}, "k_id"),
+    ],
+)  # fmt: skip
+def test_a_reference_to_another_row_is_no_number(tmp_path, columns, said):
+    made = drafted(tmp_path, columns)
+    name = [*columns][1]
+    assert made.undeclared == tuple(columns)
+    assert f"# {name}: refers to {said} of the same table (all of 900 rows match)" in made.text
+
+
+def test_small_numbers_refer_to_nobody_by_accident(tmp_path):
+    rows = np.arange(900)
+    made = drafted(
+        tmp_path, {"emp_no": rows + 1, "floors": rows % 40 + 1, "head": rows % 200 + 850}
+    )
+    assert made.confirm == ("floors", "head")
+
+
 def test_codes_of_places_name_nobody(tmp_path):
     codes = {"zip": [f"{i * 7919 % 100_000:05}" for i in range(4000)]}
     assert drafted(tmp_path, codes).counted == ()
@@ -156,3 +215,20 @@ def test_things_with_several_rows_are_proposed_but_not_set(tmp_path):
     made = drafted(tmp_path, {"device_id": [f"d{i % 400}" for i in range(1200)]})
     assert "\nunit" not in made.text
     assert '# unit = "device_id", max_rows = 3' in made.text
+
+
+def test_words_of_a_name_are_told_apart_however_it_is_written():
+    written = {
+        ("patient", "id"): ("patient_id", "PatientID", "patientId", "PATIENT-ID", "patientid"),
+        ("home", "phone"): ("HomePhone", "home phone", "home_phone_2", "homePhone2"),
+        ("straße", "nr"): ("StraßeNr", "straße_nr"),
+        (): ("", "2020", "__", "%"),
+    }
+    for words, names in written.items():
+        assert [column_words(name) for name in names] == [[*words]] * len(names)
+
+
+def test_a_name_without_words_says_nothing(tmp_path):
+    columns = {name: [f"v{i % 5}" for i in range(60)] for name in ("2020", "%", "__")}
+    assert drafted(tmp_path, columns).counted == ()
+    assert not any(map(is_key, columns))

@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from adomnia.curator.source_tables import line_counts
-from adomnia.engines.exact import LineCounts
+from adomnia.curator.data.source_tables import line_counts
+from adomnia.engines.source_facts import LineCounts
 from adomnia.policy.policy import read_policy
 from adomnia.review import check_source, remarks
-from adomnia.review.draft import draft_policy
+from adomnia.review.drafts.draft import draft_policy
 
 POLICY = """[data]
 source = "t.csv"
@@ -103,12 +103,15 @@ def test_a_first_line_that_names_no_columns_is_told_in_a_draft(tmp_path, head, s
     lines = [f"a{sign}b{sign}c", *[f"1{sign}2{sign}3"] * 30]
     made = draft_policy(source(tmp_path, lines, head))
     assert any("it names no columns (a title, or sep=;)" in text for text in made.remarks)
+    assert "the names seem to be in line 2: delete" in made.remarks[0]
+    assert made.titled
 
 
 @pytest.mark.parametrize("head", ["sex,pay", "name"])
 def test_names_of_columns_are_no_title(tmp_path, head):
     made = draft_policy(source(tmp_path, ["F,1" if "," in head else "F"] * 30, head))
     assert made.remarks == ()
+    assert not made.titled
 
 
 def test_values_that_are_not_listed_keep_their_spaces(tmp_path):

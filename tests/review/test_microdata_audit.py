@@ -14,13 +14,13 @@ from adomnia.curator.releases.release_folder import write_folder
 from adomnia.errors import QuestionError
 from adomnia.review.audit_report import judge
 from adomnia.review.exact_columns import released_rows
-from adomnia.review.microdata_steps import (
+from adomnia.review.microdata.microdata_steps import (
     MicrodataCase,
     attack_members,
     attack_records,
     release_generator,
 )
-from adomnia.review.released_microdata import audited_files, plan_again, read_microdata
+from adomnia.review.microdata.released_microdata import audited_files, plan_again, read_microdata
 from adomnia.testing import World, listed, number
 
 JOBS = ("care", "crafts", "office", "pupil", "science", "sales")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adomnia.review.numbers_comparison import compare_numbers
+from adomnia.review.microdata.numbers_comparison import compare_numbers
 from adomnia.testing import World, number
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from adomnia.errors import NotAllowedError, QuestionError
 from adomnia.marginals.core.microdata import SyntheticRecords
-from adomnia.review import records_comparison
-from adomnia.review.records_comparison import compare_records, refuse_comparison
+from adomnia.review.microdata import records_comparison
+from adomnia.review.microdata.records_comparison import compare_records, refuse_comparison
 from adomnia.testing import World, listed, number
 
 PEOPLE = World(
@@ -34,15 +34,15 @@ def compared():
 
 
 def test_rows_are_those_that_tables_count(compared):
-    assert (compared.rows_made, compared.rows_true) == (4, 5)  # one has no sex
+    assert (compared.rows_made, compared.rows_true) == (4, 6)  # one has no sex, and is there
 
 
 def test_total_variation_is_half_the_sum_of_differences(compared):
     found = {one.names: one.variation for one in (*compared.columns, *compared.pairs)}
-    # sex: 3/5, 2/5 against 3/4, 1/4; age: 2/5, 1/5, 1/5, 1/5 against 3/4, 0, 0, 1/4.
-    assert found["sex",] == pytest.approx(0.15)
-    assert found["age",] == pytest.approx(0.4)
-    assert found["sex", "shade"] == pytest.approx((0.15 + 0.4 + 0.25) / 2)
+    # sex: 3/6, 2/6, none 1/6 against 3/4, 1/4, 0; age: 2/6, 1/6, 1/6, 2/6 against 3/4, 0, 0, 1/4.
+    assert found["sex",] == pytest.approx(1 / 4)
+    assert found["age",] == pytest.approx(5 / 12)
+    assert found["sex", "shade"] == pytest.approx((1 / 4 + 1 / 3 + 1 / 6 + 1 / 4) / 2)
 
 
 def test_only_pairs_in_one_table_were_measured(compared):
@@ -79,7 +79,7 @@ def test_the_worst_cell_says_both_counts(compared):
 
 
 def test_pairs_with_too_many_cells_are_named(monkeypatch):
-    monkeypatch.setattr(records_comparison, "MAX_COMPARED_CELLS", 7)
+    monkeypatch.setattr(records_comparison, "MAX_COMPARED_CELLS", 10)
     with PEOPLE.open() as database:
         made = database.release(database.plan_release(ways=1, epsilon=10))
         found = compare_records(database, made)

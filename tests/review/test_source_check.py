@@ -186,7 +186,7 @@ def test_an_empty_source_is_checked(tmp_path):
     found = checked(tmp_path, [], UNIT, "[check]\nleft_out = 0\nnobody = 0\nrepeated = 0")
     assert found.exceeded == ()
     assert found.inspection.rows == 0
-    assert "visits" in check_page(found)
+    assert "visits" in check_page([found])
 
 
 # Units
@@ -460,16 +460,16 @@ def test_a_source_that_changes_after_its_check_is_not_put_in_force(tmp_path, mon
 def test_the_page_is_for_its_owner_alone_and_escapes_values(tmp_path):
     rows = [("1", "<b>x</b>", "3", "5", "2020-02-03", "true", str(i)) for i in range(50)]
     found = checked(tmp_path, rows, UNIT, "[check]\nleft_out = 0.01")
-    file = write_check(found, tmp_path / "check.html")
+    file = write_check([found], tmp_path / "check.html")
     assert file.stat().st_mode & 0o777 == 0o600
     page = file.read_text()
     assert "<b>x</b>" not in page
     assert page.count("<svg") == len(found.inspection.columns)
     assert 'class="outside"' in page
     assert "high 1<" in page
-    write_check(found, file)
+    write_check([found], file)
     with pytest.raises(MachineryError, match="could not be written"):
-        write_check(found, tmp_path / "nowhere" / "check.html")
+        write_check([found], tmp_path / "nowhere" / "check.html")
 
 
 def test_the_json_is_plain(tmp_path):
@@ -496,3 +496,22 @@ def test_years_have_no_commas(tmp_path, largest, shown):
     assert column_bounds(year, domain)[-1][2] == shown
     assert column_domain(domain) == "2000 to 2012"
     assert "lie above high = 2012" in texts(found, "year")[0]
+
+
+@pytest.mark.parametrize(("nullable", "empty"), [(False, 41), (True, 41), (False, 9)])
+def test_many_nulls_are_grave_unless_the_column_may_have_them(nullable, empty, tmp_path):
+    rows = "".join(f"{'' if i < empty else 'F'},1\n" for i in range(100))
+    (tmp_path / "visits.csv").write_text(f"sex,id\n{rows}")
+    (tmp_path / "a.toml").write_text(
+        '[data]\nsource = "visits.csv"\n[privacy]\nepsilon = 1\nconfirmed = true\n'
+        f'[attributes.sex]\nvalues = ["F"]\nnullable = {str(nullable).lower()}\n'
+    )
+    with adomnia.open(tmp_path / "a.toml") as database:
+        said = [one for one in remarks(database.check()) if "NULL" in one.text]
+    if nullable or empty < 10:
+        assert said == []
+    else:
+        assert [(one.grave, one.about, one.text) for one in said] == [
+            (True, "sex", "41% of the rows (41) are NULL, and the column is not nullable: "
+             "they are in no group")
+        ]  # fmt: skip

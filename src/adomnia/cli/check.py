@@ -11,20 +11,24 @@ import click
 from adomnia import formatting
 from adomnia.cli import options
 from adomnia.errors import PolicyError, QuestionError
-from adomnia.policy.policy import read_policy
+from adomnia.policy.policy import Policy, read_policy
 from adomnia.present import terminal
 from adomnia.present.check_page import column_bounds, column_domain, write_check
 from adomnia.review.check.examination import check_source
 from adomnia.review.check.remarks import Remark, remarks
 from adomnia.review.check.source_check import SourceCheck, share_of
+from adomnia.review.check.tables_check import TablesCheck, check_tables
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = ["check"]
 
-MOST_GRAVE, MOST_OTHERS = 15, 8
-"""So many remarks are printed; JSON and the page have all."""
+MOST_GRAVE, MOST_OTHERS, MOST_NAMED = 15, 8, 20
+"""So many remarks, and names of columns, are printed; JSON and the page have all."""
+
+WIDEST = 110
+"""The table is no wider, also where its text goes into a file."""
 
 
 @click.command(short_help="Hold the source against the policy, exactly, before it is loaded.")
@@ -38,6 +42,9 @@ def check(out: str | None, policy: str, form: str) -> None:
     is loaded or spent, and the policy need not be confirmed. Where a limit of [check] in the policy
     is exceeded, the exit code is 6.
 
+    Of several tables each is looked at; also how many rows belong to nobody, how many have a key
+    that another one has, and how many refer to a row that is not there.
+
     \b
     Examples:
       adomnia check
@@ -47,22 +54,27 @@ def check(out: str | None, policy: str, form: str) -> None:
     if out is not None and Path(out).suffix.lower() not in (".html", ".htm"):
         raise QuestionError("the page is an HTML file", "for example --out check.html")
     read = read_policy(policy)
-    if not read.source:
+    if not read.source and read.several is None:
         raise PolicyError("this policy has a graph and no table", "a check is of a table")
-    found = check_source(read)
+    found = check_source(read) if read.several is None else check_tables(read)
     terminal.clear_line()
-    said = remarks(found)
+    tables = [*found.tables.values()] if isinstance(found, TablesCheck) else [found]
     if out is not None:
-        write_check(found, out)
+        write_check(tables, out)
     if form == "json":
-        terminal.json_text({**found.to_json(), "remarks": [vars(one) for one in said]})
+        said = [vars(one) for one in remarks(tables[0])] if read.several is None else None
+        terminal.json_text({**found.to_json(), **({} if said is None else {"remarks": said})})
     else:
-        _print(found, said, out)
+        for one in tables:
+            _print(one)
+        if out is not None:
+            terminal.console().print(f"the page is {out}, for your eyes alone")
+        _no_limits(read)
     found.enforce()
 
 
-def _print(found: SourceCheck, said: Sequence[Remark], out: str | None) -> None:
-    screen = terminal.console()
+def _print(found: SourceCheck) -> None:
+    screen, said = terminal.console(), remarks(found)
     grave = [one for one in said if one.grave]
     compared = "" if found.edition is None else f", compared with edition {found.edition}"
     screen.print(f"{found.policy.table}: {found.inspection.rows:,} rows{compared}")
@@ -77,10 +89,13 @@ def _print(found: SourceCheck, said: Sequence[Remark], out: str | None) -> None:
         _remarks(screen, others, MOST_OTHERS, "")
     if found.inspection.columns:
         _columns(screen, found)
-    if not found.policy.check.any:
-        screen.print("the policy sets no limits: [check] left_out = 0.01 makes a check fail")
-    if out is not None:
-        screen.print(f"the page is {out}, for your eyes alone")
+    _undeclared(screen, found)
+
+
+def _no_limits(policy: Policy) -> None:
+    if not policy.check.any:
+        said = "the policy sets no limits: [check] left_out = 0.01 makes a check fail"
+        terminal.console().print(said)
 
 
 def _remarks(screen: Console, said: Sequence[Remark], most: int, style: str) -> None:
@@ -98,7 +113,8 @@ def _columns(screen: Console, found: SourceCheck) -> None:
         left_out = share_of(one.left_out, one.present)
         domain = found.policy.attributes[one.name].domain
         bounds = column_bounds(one, domain)
-        nearly = [f"{low} to {high}" for part, low, high in bounds if part == "1%"]
+        but = f", without {numbers.codes}" if numbers and numbers.codes else ""
+        nearly = [f"{low} to {high}{but}" for part, low, high in bounds if part == "1%"]
         rows.append((
             one.name,
             column_domain(domain),
@@ -111,4 +127,19 @@ def _columns(screen: Console, found: SourceCheck) -> None:
         ))  # fmt: skip
     headings = ("column", "domain", "origin", "left out", "below", "above", "not listed",
                 "not read", "NULL", "99% lie in")  # fmt: skip
-    screen.print(terminal.table(headings, rows, range(3, 9)))
+    used = [i for i in range(len(headings)) if i == 0 or any(row[i] for row in rows)]
+    shown = terminal.table(
+        [headings[i] for i in used],
+        [[row[i] for i in used] for row in rows],
+        [place for place, i in enumerate(used) if i in range(3, 9)],
+    )
+    screen.print(shown, width=min(screen.width, WIDEST))
+
+
+def _undeclared(screen: Console, found: SourceCheck) -> None:
+    """The columns of the source that the policy does not name."""
+    names = [one.name for one in found.inspection.undeclared if one.name != found.policy.unit]
+    if names:
+        more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+        listed = ", ".join(formatting.one_line(name) for name in names[:MOST_NAMED])
+        screen.print(f"not declared: {listed}{more}")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 import click
 
 from adomnia import formatting
 from adomnia.cli import options
+from adomnia.cli.init_tables import next_lines, print_tables, tables_facts
 from adomnia.errors import PolicyError
 from adomnia.present import terminal
-from adomnia.review.draft import Draft, DraftColumn, RowsPerUnit, Wish, draft_policy
+from adomnia.review.drafts.draft import Draft, DraftColumn, RowsPerUnit, Wish, draft_policy
+from adomnia.review.tables_draft.draft import draft_tables
+from adomnia.review.tables_draft.drafted_tables import TablesDraft
 
 __all__ = ["init", "save"]
 
@@ -20,8 +22,14 @@ __all__ = ["init", "save"]
 @click.argument("source")
 @click.option("--out", "--policy", "out", default="adomnia.toml", show_default=True,
               metavar="FILE", help="Where to write the policy.")  # fmt: skip
-@click.option("--table", metavar="NAME", help="What the table is called in SQL.")
-@click.option("--unit", metavar="COL", help="Protect all rows of one value of this column.")
+@click.option(
+    "--table", metavar="NAME", help="What the table is called in SQL; of several, the only one."
+)
+@click.option(
+    "--unit",
+    metavar="COL",
+    help="Protect all rows of one value of this column, or of a row of this table.",
+)
 @click.option("--max-rows", type=click.IntRange(1, 10**9), metavar="N",
               help="With --unit: how many rows of one unit are used at most.")  # fmt: skip
 @click.option("--rare", is_flag=True,
@@ -34,23 +42,33 @@ def init(source: str, out: str, force: bool, form: str, **known: str | int | boo
 
     SOURCE is a CSV, Parquet, DuckDB, Excel, Stata, SAS or SPSS file, a pattern, a folder, or an
     address. The domains are taken from the data and marked so; read them, correct them, and set
-    confirmed = true.
+    confirmed = true. Of several tables that refer to each other the keys are found and drawn.
 
     \b
     Examples:
       adomnia init people.csv
       adomnia init visits.parquet --unit patient_id --max-rows 5 --epsilon 2 --out visits.toml
+      adomnia init hospital.duckdb --unit patients
     """
     if known["unit"] is None and known["max_rows"] is not None:
         raise click.UsageError("--max-rows needs --unit")
     _free(Path(out), force)
     with terminal.progress("looking at the data"):
-        made = draft_policy(source, out, Wish(**known))  # type: ignore[arg-type]
+        made = _drafted(source, out, Wish(**known))  # type: ignore[arg-type]
     save(Path(out), made.text)
     if form == "json":
-        terminal.json_text(_facts(made, out))
+        told = tables_facts(made, out) if isinstance(made, TablesDraft) else _facts(made, out)
+        terminal.json_text(told)
+    elif isinstance(made, TablesDraft):
+        print_tables(made, out, terminal.console())
     else:
         _print(made, out)
+
+
+def _drafted(source: str, out: str, wish: Wish) -> Draft | TablesDraft:
+    """A draft of several tables, where there are some that refer to each other; else of one."""
+    several = draft_tables(source, out, wish) if wish.table is None else None
+    return several or draft_policy(source, out, wish)
 
 
 def save(path: Path, text: str) -> None:
@@ -87,21 +105,15 @@ def _print(made: Draft, out: str) -> None:
     for text in made.remarks:
         screen.print(text, style="red")
     screen.print(f"wrote {out}; nothing can be asked yet.")
-    if made.confirm:
-        screen.print("Confirm what was taken from the data: " + ", ".join(made.confirm))
     for unit in made.counted:
         screen.print(_counted(unit))
-    screen.print(f"Then set confirmed = true in {out} and ask:")
-    beside = "" if out == "adomnia.toml" else f" --policy {shlex.quote(out)}"
-    screen.print(f'  adomnia ask "SELECT COUNT(*) FROM {made.table}" --epsilon 0.1{beside}')  # noqa: S608 (shown, not run)
+    for text in next_lines(made.table, made, out):
+        screen.print(text)
 
 
 def _counted(unit: RowsPerUnit) -> str:
     each = f"up to {unit.most:,} rows each" if unit.most > 1 else "one row each"
-    text = f"{unit.name}: {unit.values:,} values, {each}"
-    if unit.left_out > 0:
-        text += f"; max_rows = {unit.max_rows:,} leaves out {100 * unit.left_out:.2g} % of the rows"
-    return text
+    return f"{unit.name}: {unit.values:,} values, {each}{unit.cut_text(unit.max_rows)}"
 
 
 def _domain(column: DraftColumn) -> str:

@@ -10,7 +10,7 @@ import click
 
 from adomnia import formatting
 from adomnia.cli import options
-from adomnia.curator.editions import prior_edition, use_edition
+from adomnia.curator.data.editions import prior_edition, use_edition
 from adomnia.curator.ledger_view import (
     exact_text,
     list_entries,
@@ -89,6 +89,8 @@ def _described(entries: list[Entry]) -> Iterator[dict[str, Any]]:
             facts |= dict(entry.head)
         if entry.kind == "edition":  # its digest is told where it is made
             facts |= {"edition": entry.head["number"]}
+        if entry.kind == "blocks":
+            facts |= {"by": entry.head["by"], "blocks": len(entry.head["names"])}
         if entry.kind == "opened":
             facts |= {"dataset": entry.head.get("dataset"), "by": entry.head.get("by")}
         yield facts
@@ -113,6 +115,7 @@ def _reserved(entry: Entry) -> dict[str, Any]:
         "statement": body["statement"],
         "event": body["event"],
         "edition": use_edition(body),
+        **({"blocks": head["blocks"]} if "blocks" in head else {}),
         "cost": {name: cost[name] for name in ("epsilon", "rho", "delta") if name in cost},
         **({"mechanisms": named} if (named := outside_origins(entry)) else {}),
     }
@@ -143,6 +146,8 @@ def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _who(entry: Mapping[str, Any]) -> str:
+    if entry["kind"] == "blocks":
+        return ""
     return formatting.one_line(str(entry.get("by") or entry.get("analyst") or ""), 20)
 
 
@@ -154,6 +159,9 @@ def _about(entry: Mapping[str, Any]) -> str:
         return "repeats " + ", ".join(f"#{number}" for number in entry["repeats"])
     if entry["kind"] == "edition":
         return f"edition {entry['edition']} of the data"
+    if entry["kind"] == "blocks":
+        by = "no blocks" if entry["by"] is None else f"{entry['blocks']:,} blocks by {entry['by']}"
+        return formatting.one_line(by, SHORT)
     if entry["kind"] == "budget":
         of = "the data" if entry["name"] is None else str(entry["name"])
         return formatting.one_line(

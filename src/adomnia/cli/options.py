@@ -82,6 +82,10 @@ def confidence(verb: Verb) -> Verb:
     )(verb)  # fmt: skip
 
 
+view = click.option(
+    "--view", metavar="NAME", help="Of several tables: the view that is taken as one table."
+)
+
 # Attacks and audits
 
 names = click.option("--names", is_flag=True, help="Also who and what: exact data, for you only.")

@@ -23,7 +23,7 @@ from adomnia.present import terminal
 from adomnia.present.microdata_report import refuse_place, write_microdata_report
 from adomnia.present.release_page import release_page
 from adomnia.review.gate import ReleaseCheck, gate_of
-from adomnia.review.records_comparison import compare_records, refuse_comparison
+from adomnia.review.microdata.records_comparison import compare_records, refuse_comparison
 
 __all__ = ["release"]
 
@@ -93,6 +93,7 @@ SHOWN = 20
     "--gate", is_flag=True, help="Refuse what would disclose more than the policy's [audit] allows."
 )
 @click.option("--analyst", metavar="NAME", help="Who pays; the curator where nobody is named.")
+@options.view
 @options.confidence
 @options.policy
 @options.form
@@ -107,6 +108,7 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
     only_plan: bool,
     gate: bool,
     analyst: str | None,
+    view: str | None,
     policy: str,
     form: str,
     **order: object,
@@ -120,6 +122,7 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
       adomnia release --marginals "age / 10 AS decade, sex" --epsilon 1 --out tables
       adomnia release --ways 2 --bins income=10 --epsilon 1 --out tables --microdata
       adomnia release --marginals region,sex --sums income --rho 0.1 --out tables
+      adomnia release --view stays --ways 2 --epsilon 1 --out tables
     """
     if not only_plan and out is None:
         raise QuestionError("a release needs a folder", "for example --out tables, or --plan")
@@ -130,7 +133,8 @@ def release(  # noqa: PLR0913, PLR0917 (what the verb may be told)
     imprint, printed = Imprint(title, publisher), None
     if round_to is not None or suppress_unsure:
         printed = Presentation(round_to or 1, suppress_unsure)
-    with open_database(policy) as database:
+    with open_database(policy) as opened:
+        database = opened if view is None else opened.view(view)
         planned = database.plan_release(**order)  # type: ignore[arg-type]
         if report is not None:
             refuse_comparison(planned.makes_records, analyst)

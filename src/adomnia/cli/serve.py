@@ -61,7 +61,7 @@ def serve(no_http: bool, no_pg: bool, policy: str, form: str, **given: Any) -> N
             if form == "json":
                 click.echo(json.dumps(_document(found)))
                 return
-            for line in _told(found, accounts, database.policy.table):
+            for line in _told(found, accounts, next(iter(database.tables))):
                 click.echo(line)
 
         run(database, where, accounts, ready)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -10,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from adomnia.curator.access import CURATOR, Closing, analyst_of
-from adomnia.curator.editions import Edition
+from adomnia.curator.data.editions import Edition
+from adomnia.curator.declared_tables import private_tables, private_views
+from adomnia.curator.derived_backend import view_of
 from adomnia.curator.exact_releases.prior import Prior, read_values
 from adomnia.curator.ledger_view import released_tables, state_of
+from adomnia.curator.policy_lines import refuse_priors, refuse_several
 from adomnia.curator.session import Session
 from adomnia.curator.spend import Payer
 from adomnia.curator.table_backend import TableBackend
@@ -27,6 +31,7 @@ from adomnia.privacy.loss import Amount, Loss, exact
 from adomnia.queries.key_list import split_keys
 from adomnia.queries.question import Question
 from adomnia.schema.table import Table
+from adomnia.schema.tables import PrivateTable, PrivateView
 
 if TYPE_CHECKING:
     from adomnia.curator.answers.omissions import Omission
@@ -79,12 +84,70 @@ class PrivateDatabase(Closing):
     def table(self) -> Table:
         """The private table as the policy declares it, with the public tables beside it.
 
+        Of several private tables it has the public ones alone; `tables` has the others.
+
         >>> from adomnia.testing import town
         >>> with town(rows=50).open() as database:
         ...     database.table.name
         'people'
         """
         return self._backend.table
+
+    @property
+    def tables(self) -> Mapping[str, PrivateTable]:
+        """The private tables by name: their attributes, keys, what they refer to, and how many rows
+        of one unit are used.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     tables = database.tables
+        >>> list(tables), tables["people"].key, list(tables["people"].attributes)
+        (['people'], None, ['sex', 'age', 'income', 'region'])
+        """
+        return private_tables(self._backend)
+
+    @property
+    def views(self) -> Mapping[str, PrivateView]:
+        """The views over several tables by name, with what is known of their columns.
+
+        One whose rows rest on several units is not among them: `view` says why.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     dict(database.views)
+        {}
+        """
+        return private_views(self._backend)
+
+    def view(self, name: str) -> PrivateDatabase:
+        """A view over several tables as a database of one table, which is released, asked and
+        learned from like any other; it is closed with this one.
+
+        Raises a PolicyError where there is no such view, and a QuestionError where its rows rest
+        on several units.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     database.view("stays")
+        Traceback (most recent call last):
+        ...
+        adomnia.errors.PolicyError: ...there is no view 'stays'...
+        """
+        made = copy(self)
+        made._backend = view_of(self._backend, name)
+        return made
+
+    @property
+    def _opened_as(self) -> tuple[Policy, str | None]:
+        """The policy that was opened, and the view over its tables that this is, if it is one."""
+        return self._backend.base.policy, self._backend.view
+
+    def _refuse_view(self, what: str) -> None:
+        """Refuse of a view what is done with the tables below it."""
+        view = self._backend.view
+        if view is not None:
+            hint = "do it with the database itself, which has the tables"
+            raise QuestionError(f"the view {view!r} has no source of its own: {what}", hint)
 
     def bind(self, sql: str) -> Question:
         """The question that a statement asks of this data; reads no data and spends nothing.
@@ -146,6 +209,7 @@ class PrivateDatabase(Closing):
         >>> planned.workload.total_cells
         10
         """
+        refuse_several(self.policy, "a release is of one table")
         from adomnia.curator.releases.bands import band_requests  # noqa: PLC0415 (slow to import)
         from adomnia.curator.releases.release_plan import (  # noqa: PLC0415
             ReleaseSpec,
@@ -229,6 +293,7 @@ class PrivateDatabase(Closing):
         """
         from adomnia.curator.confirmation import check_numbers  # noqa: PLC0415 (for curators alone)
 
+        refuse_priors(self.policy)
         rows = None if values is None else read_values(values)
         prior = Prior(sql, rows, rounded, below)
         wrong = check_numbers(self._backend, prior) if check else None
@@ -384,10 +449,11 @@ class PrivateDatabase(Closing):
         """
         from adomnia.curator.loading import load_edition  # noqa: PLC0415 (for curators alone)
 
+        self._refuse_view("nothing is loaded for it")
+        epsilon = self.policy.quality if quality is None else quality
         in_place = self._backend.editions is None
         made = load_edition(replace(self.policy, in_place=in_place), checked=checked)
         self._backend.take_last()
-        epsilon = self.policy.quality if quality is None else quality
         if epsilon is not None:
             self.measure_quality(epsilon)
         return made
@@ -395,10 +461,12 @@ class PrivateDatabase(Closing):
     def measure_quality(self, epsilon: Amount) -> tuple[Omission, ...]:
         """Count privately what cleaning and a unit's bound leave out of the edition that is asked.
 
-        It is paid once for each edition, and told beside every answer from then on. Returns what
-        was counted, with margins that hold together with 95 % confidence. Raises a BudgetError
-        where the budget does not allow it, a PolicyError where the source is read in place, and a
-        NotAllowedError where something was released exactly.
+        It is paid once for each edition, of several tables for all of them together, and told
+        beside every answer from then on; of tables with `max_rows = "auto"`, and of rows that
+        belong to two units, nothing is counted. Returns what was counted, with margins that hold
+        together with 95 % confidence. Raises a BudgetError where the budget does not allow it, a
+        PolicyError where the source is read in place, a QuestionError where there is nothing to
+        count, and a NotAllowedError where something was released exactly.
 
         >>> from adomnia.testing import town
         >>> with town(rows=50).open() as database:
@@ -409,8 +477,22 @@ class PrivateDatabase(Closing):
         from adomnia.curator.answers.omissions import all_left_out  # noqa: PLC0415 (for curators)
         from adomnia.curator.quality.quality import measure_quality  # noqa: PLC0415 (as above)
 
+        self._refuse_view("what it leaves out is not counted")
+        if self.policy.several is not None:
+            return self._measure_tables(epsilon)
         found = measure_quality(self._backend, epsilon)
-        return all_left_out(self._backend.table, found, 0.95)
+        return all_left_out(self._backend.table, found, 0.95, self._backend.policy.rows)
+
+    def _measure_tables(self, epsilon: Amount) -> tuple[Omission, ...]:
+        from adomnia.curator.answers.table_omissions import (  # noqa: PLC0415 (for curators alone)
+            TableCounts,
+            all_of_tables,
+        )
+        from adomnia.curator.quality.tables_quality import measure_tables  # noqa: PLC0415 (as above)
+
+        assert self.policy.several is not None
+        found = measure_tables(self._backend, epsilon)
+        return all_of_tables(TableCounts(self.policy.several.tables, found, 0.95))
 
     def bounds(
         self,
@@ -436,6 +518,7 @@ class PrivateDatabase(Closing):
         """
         from adomnia.curator.quality.column_bounds import propose_bounds  # noqa: PLC0415 (seldom)
 
+        self._refuse_view("bounds are sought in a source")
         asked = (epsilon, step, confidence)
         return propose_bounds(self.policy, column, asked, self._backend.source)
 
@@ -471,7 +554,7 @@ def confirmed_policy(policy: str | Path) -> Policy:
             str(read.file),
             line_of(read, ("privacy", "confirmed")),
         )
-    if not read.source:
+    if not read.source and read.several is None:
         raise PolicyError(
             "this policy has a graph and no table",
             "ask about the graph: adomnia ask --graph, or adomnia.open_graph in Python",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.editions import prior_edition
+from adomnia.curator.data.editions import prior_edition
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import AdomniaError, QuestionError
 from adomnia.queries.measurement import Counts

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from adomnia.curator.planning.chi_squared_root import histogram, keys_of, root_square
+from adomnia.curator.policy_lines import refuse_several
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.mechanisms.tables.chi_squared_root import ChiSquaredRoot
@@ -53,6 +54,8 @@ def examine(
     from adomnia.priors.chi_squared import choose_kappa, p_value  # noqa: PLC0415 (needs SciPy)
     from adomnia.priors.chi_squared import root as make_root  # noqa: PLC0415
 
+    hint = "the histograms must have been released exactly, which is of one table alone"
+    refuse_several(backend.policy, "a test of independence is of one table", hint)
     priors, known = backend.public()
     keys = keys_of(backend.policy, columns)
     margins = (histogram(known, keys[0]), histogram(known, keys[1]))

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 
 from adomnia.errors import PolicyError
 from adomnia.ledger.account import Account, PaidUse
+from adomnia.ledger.block_totals import BlockTotals
 from adomnia.ledger.entry import Amounts, Entry, Record, read_loss, receipt, write_budget
 from adomnia.ledger.journal import Journal, Verification
 from adomnia.ledger.prior import Registered
@@ -20,6 +21,7 @@ from adomnia.ledger.stores.sqlite_journal import SqliteJournal
 from adomnia.policy.policy import Policy, line_of
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss
+from adomnia.queries.blocks import Blocks
 from adomnia.storage.address import SCHEMES
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Account",
+    "BlockTotals",
     "Entry",
     "PaidUse",
     "Registered",
@@ -41,8 +44,10 @@ __all__ = [
     "outside_origins",
     "read_loss",
     "receipt",
+    "record_blocks",
     "record_budgets",
     "released_tables",
+    "source_name",
     "spending",
     "state_of",
     "verify_ledger",
@@ -65,6 +70,7 @@ def open_journal(policy: Policy, by: str | None = None) -> Journal:
     try:
         _refuse_other_data(policy, journal)
         record_budgets(journal, budgets_of(policy), who)
+        record_blocks(journal, policy.blocks)
     except BaseException:
         journal.close()
         raise
@@ -76,13 +82,25 @@ def dataset_of(policy: Policy) -> dict[str, str]:
 
     Files by their names, without folders; addresses without the user, password and settings.
     """
-    named = {"table": policy.relation or policy.table, "source": _name(policy.source)}
-    said = named if policy.source else {}
+    said = _tables(policy)
     graph = policy.graph
     if graph is None:
         return said
-    nodes = f"{_name(graph.nodes)}" if graph.nodes else f"{graph.ids}"
-    return {**said, "graph": f"{_name(graph.edges)}, nodes {nodes}"}
+    nodes = f"{source_name(graph.nodes)}" if graph.nodes else f"{graph.ids}"
+    return {**said, "graph": f"{source_name(graph.edges)}, nodes {nodes}"}
+
+
+def _tables(policy: Policy) -> dict[str, str]:
+    """The table and its source; of several those of the units: others may be added to them."""
+    if policy.several is not None:
+        units = [policy.several.sources[name] for name in policy.several.tables.units]
+        return {
+            "table": ", ".join(unit.relation for unit in units),
+            "source": ", ".join(source_name(unit.source) for unit in units),
+        }
+    if not policy.source:
+        return {}
+    return {"table": policy.relation or policy.table, "source": source_name(policy.source)}
 
 
 def budgets_of(policy: Policy) -> dict[str | None, Budget]:
@@ -115,13 +133,22 @@ def spending(policy: Policy) -> dict[str, Any]:
 
 def state_of(policy: Policy, account: Account) -> dict[str, Any]:
     """What an account leaves of the policy's budgets, as plain JSON values."""
+    blocks = {} if policy.blocks is None else {"blocks": _block_states(policy, account)}
     return {
         "data": _state(policy.budget, account.total),
         "analysts": {
             name: _state(budget, account.analysts.get(name, Loss()))
             for name, budget in policy.analysts.items()
         },
+        **blocks,
     }
+
+
+def _block_states(policy: Policy, account: Account) -> list[dict[str, Any]]:
+    """What is spent and left of each block, in their order; that of all other rows has no name."""
+    assert policy.blocks is not None
+    names = policy.blocks.names
+    return [{"block": name, **_state(policy.budget, account.spent().of(name))} for name in names]
 
 
 def list_entries(policy: Policy, bodies: Collection[str] | None = None) -> list[Entry]:
@@ -183,7 +210,7 @@ def _told(dataset: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in dataset.items())
 
 
-def _name(source: str) -> str:
+def source_name(source: str) -> str:
     """The name of a file; an address by its host and path, and what it reads there by its name."""
     if "://" not in source:
         return Path(source).name
@@ -235,6 +262,18 @@ def _state(budget: Budget, total: Loss) -> dict[str, str]:
     if budget.delta is not None:
         state |= {"delta_spent": str(spent["delta"]), "delta_remaining": str(left["delta"])}
     return state
+
+
+def record_blocks(journal: Journal, blocks: Blocks | None) -> None:
+    """Record how rows are dealt out to blocks, where that was not so before."""
+    said = {"by": None, "names": []} if blocks is None else blocks.dealt
+
+    def decide(account: Account) -> Sequence[Record]:
+        known = account.dealt or {"by": None, "names": []}
+        return [] if known == said else [Record("blocks", said)]
+
+    if decide(journal.account()):
+        journal.append(decide)
 
 
 # Budgets on record: what the policy allows is an entry whenever it was changed, with by whom.

@@ -7,9 +7,10 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any
 
-from adomnia.curator.editions import Edition, Editions, Tell
+from adomnia.curator.data.editions import Edition, Editions, Tell
 from adomnia.curator.ledger_view import open_journal
-from adomnia.curator.table_backend import check_columns, in_place, located, table_of
+from adomnia.curator.policy_lines import located
+from adomnia.curator.table_backend import check_columns, in_place, table_of
 from adomnia.engines.engine import Engine
 from adomnia.errors import MachineryError, PolicyError
 from adomnia.policy.policy import Policy, line_of
@@ -38,8 +39,9 @@ def load_edition(policy: Policy, tell: Tell | None = None, checked: str | None =
             str(policy.file),
             line_of(policy, ("data", "in_place")),
         )
-    table = table_of(policy)
-    with located(policy, ("data", "source")), (editions := Editions(policy)).alone() as writer:
+    table = table_of(policy) if policy.several is None else policy.several.tables
+    said = ("data", "source") if policy.several is None else ("tables",)
+    with located(policy, said), (editions := Editions(policy)).alone() as writer:
         draft = editions.write(writer, table, partial(check_columns, policy), tell)
         if checked is not None and writer.source_version() not in (checked, None):
             raise MachineryError("the source changed after it was checked", "load it again")

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from adomnia.curator.planning.plan import LossRequest
+from adomnia.curator.policy_lines import refuse_several
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import NotAllowedError
@@ -45,6 +46,7 @@ def use_mechanism(
 ) -> MechanismAnswer:
     """Use a mechanism that the policy names, paid like everything else."""
     _check_named(backend, name)
+    refuse_several(backend.policy, "mechanisms of other packages read one table", "ask in SQL")
     priors, known = backend.public()
     if known:
         raise NotAllowedError(

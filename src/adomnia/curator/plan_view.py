@@ -68,6 +68,8 @@ class ShownPlan(Protocol):
     @property
     def left_out(self) -> Sequence[Omission]: ...
     @property
+    def paid_in(self) -> Sequence[str]: ...
+    @property
     def estimated_margins(self) -> Mapping[str, ShownEstimate]: ...
     @property
     def known_rows(self) -> ShownRows | None: ...
@@ -118,6 +120,7 @@ def plan_lines(plan: ShownPlan, margins: bool = True) -> Iterator[str]:
     """What it would cost, with the margins or without, and why."""
     cells = f", {plan.cells:,} cells" if plan.cells > 1 else ""
     yield f"it would cost {amounts(plan.spent)} ({plan.mechanism} noise{cells})"
+    yield from (f"  {one_line(said)}" for said in plan.paid_in)
     if margins:
         for name, known in plan_margins(plan):
             sure = f" with {confidence(plan.confidence)} confidence" if "±" in known else ""
@@ -166,7 +169,9 @@ def _worth(worth: Mapping[str, Any]) -> str:
 def _against_rows(row_level: Mapping[str, Any], steps: int) -> str:
     """What it costs to protect all rows of a unit together."""
     most = "up to " if steps > 1 else ""
+    tables = row_level.get("units")
+    one = row_level["unit"] if tables is None else f"of {' or '.join(tables)}"
     return (
-        f"protecting all rows of one {one_line(row_level['unit'])}: margins are "
+        f"protecting all rows of one {one_line(one)}: margins are "
         f"{most}{row_level['ratio']:.3g} times those of protecting single rows"
     )

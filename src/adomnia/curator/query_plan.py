@@ -17,6 +17,7 @@ from adomnia.curator.plan_view import assumptions, plan_lines
 from adomnia.curator.planning.free_lunch_utility import worth_of
 from adomnia.curator.planning.plan import Plan
 from adomnia.errors import QuestionError
+from adomnia.mechanisms.joins.measured_at_bound import MeasuredAtBound
 from adomnia.mechanisms.measurement_mechanisms import Measuring
 from adomnia.mechanisms.noisy_values import Measured
 from adomnia.privacy.events import Free, Gaussian, cost_of
@@ -73,6 +74,7 @@ class QueryPlan:
     left_out: tuple[Omission, ...] = ()
     estimated_margins: Mapping[str, EstimatedMargin] = field(default_factory=dict)
     known_rows: KnownRows | None = None
+    paid_in: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """What it would cost, the margins, and why."""
@@ -96,6 +98,7 @@ class QueryPlan:
             **({"quantiles": self.quantiles} if self.quantiles else {}),
             **({"worth": self.worth} if self.worth else {}),
             **({"row_level": self.row_level} if self.row_level else {}),
+            **({"paid_in": self.paid_in[0]} if self.paid_in else {}),
             **self._estimated(),
         }
 
@@ -138,7 +141,9 @@ def plan_query(plan: Plan, confidence: float, known: KnownRows | None = None) ->
         _quantiles(plan),
         worth_of(plan, margins, confidence),
         _row_level(plan, confidence),
-        column_noise(plan, _nothing(plan), [0]),
+        {}
+        if any(isinstance(step, MeasuredAtBound) for step in plan.steps)
+        else column_noise(plan, _nothing(plan), [0]),
         estimated_margins={}
         if known is None
         else estimated_margins(plan, margins, known, confidence),
@@ -164,10 +169,11 @@ def _row_level(plan: Plan, confidence: float) -> dict[str, Any]:
     ratios = [
         ours.width / rows.width
         for ours, rows in pairs
-        if type(ours.event) is type(rows.event) and ours.law == rows.law
+        if type(ours.event) is type(rows.event) and ours.law == rows.law and rows.width
     ]
     margins = _margins(single, _estimates(single, confidence))
-    return {"unit": plan.unit, "margins": margins, "ratio": max(ratios, default=None)}
+    named = {"units": list(plan.units)} if plan.units else {"unit": plan.unit}
+    return {**named, "margins": margins, "ratio": max(ratios, default=None)}
 
 
 def _quantiles(plan: Plan) -> dict[str, dict[str, Any]]:
@@ -197,7 +203,9 @@ def _margins(plan: Plan, found: Sequence[Estimate]) -> dict[str, float | None]:
         if known_beforehand(output.value) and not statistics(output.value):
             out[output.name] = 0.0
         elif isinstance(output.value, Given):
-            known = plan.question.statistics[output.value.index].kind not in ("avg", "var")
+            statistic = plan.question.statistics[output.value.index]
+            step = plan.steps[plan.strategy.source[statistic]]
+            known = statistic.kind not in ("avg", "var") and not isinstance(step, MeasuredAtBound)
             out[output.name] = found[output.value.index].margins[0] if known else None
         elif statistics(output.value):
             out[output.name] = None

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from adomnia.curator.access import confidence_of
+from adomnia.curator.policy_lines import refuse_several
 from adomnia.curator.spend import Paid, Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import NotAllowedError, QuestionError
@@ -161,8 +162,13 @@ def _pay(
     return paid.released[0].value, (spent, paid.remaining, paid.receipt)
 
 
+COUNTED = "ask for the counts themselves: SELECT COUNT(*) FILTER (WHERE …) FROM … JOIN …"
+"""What works for several tables in the place of a choice."""
+
+
 def _counts(backend: TableBackend, conditions: Sequence[str]) -> Counts:
     """The conditions, bound to the table; what is wrong with them is said before it is paid."""
+    refuse_several(backend.policy, "choices are made of one table", COUNTED)
     if isinstance(conditions, str) or not 1 <= len(conditions) <= MAX_CONDITIONS:
         raise QuestionError(
             f"a list of 1 to {MAX_CONDITIONS:,} conditions is needed", "for example ['age < 18']"
@@ -181,6 +187,7 @@ def _condition(backend: TableBackend, condition: str) -> Expr | None:
 
 def _bids(backend: TableBackend, column: str) -> Column:
     """The column, if it is a declared number."""
+    refuse_several(backend.policy, "choices are made of one table", COUNTED)
     attribute = backend.policy.attributes.get(column)
     if attribute is None:
         raise QuestionError(f"{str(column)[:80]!r} is not a declared attribute", "see the policy")

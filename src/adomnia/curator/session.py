@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.access import Error, Watch, confidence_of, error_of, key_of
+from adomnia.curator.access import CURATOR, Error, Watch, confidence_of, error_of, key_of
 from adomnia.curator.answers.answer import Answer, AnswerTable, tabulate
 from adomnia.curator.answers.answer_shape import Described, describe, without_data
-from adomnia.curator.answers.known_rows import KnownRows, known_rows
-from adomnia.curator.answers.omissions import Omission, left_out_of, sentences
+from adomnia.curator.answers.derived_omissions import cut_off, left_out_of_rows
+from adomnia.curator.answers.known_rows import KnownRows, known_rows, table_rows
+from adomnia.curator.answers.omissions import (
+    ASKED,
+    COUNTABLE,
+    UNKNOWN,
+    Omission,
+    left_out_of,
+    sentences,
+)
 from adomnia.curator.answers.reuse import Reused, agreeing, reuse
+from adomnia.curator.answers.table_omissions import TableCounts
 from adomnia.curator.answers.whole import (
     whole_beside,
     whole_columns,
     whole_intervals,
     whole_notes,
 )
-from adomnia.curator.editions import edition_of, use_edition
+from adomnia.curator.data.editions import edition_of, use_edition
+from adomnia.curator.derived_backend import backend_over, tables_of
 from adomnia.curator.planning.plan import LossRequest, Plan, make_plan
 from adomnia.curator.quality.quality import paid_quality
+from adomnia.curator.quality.tables_quality import paid_by_table
 from adomnia.curator.query_plan import QueryPlan, plan_free_query, plan_query, search
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
@@ -34,6 +46,7 @@ from adomnia.privacy.composition import Budget
 from adomnia.privacy.events import Event, Free, cost_of, loss
 from adomnia.privacy.loss import Amount, exact
 from adomnia.privacy.premises import check_premises
+from adomnia.queries.derived_table import DerivedTable
 from adomnia.queries.question import Question
 from adomnia.schema.table import Table as DeclaredTable
 
@@ -79,6 +92,19 @@ class Session:
         """The private table as the policy declares it, with the public tables beside it."""
         return self._backend.table
 
+    def table_of(self, sql: str) -> DeclaredTable:
+        """The table of the rows that a statement is about, where it joins several or computes
+        something for each unit first; else the private table. Reads no data and spends nothing.
+
+        Raises a QuestionError where the statement cannot be asked.
+
+        >>> from adomnia.testing import town
+        >>> with town(rows=50).open() as database:
+        ...     database.session().table_of("SELECT COUNT(*) FROM people").name
+        'people'
+        """
+        return self._over(sql).table
+
     def ask(  # noqa: PLR0913 (a door: what may be said is said by name)
         self,
         sql: str,
@@ -111,12 +137,18 @@ class Session:
         >>> answer.columns, answer.spent["epsilon"]
         (('n',), Fraction(1, 10))
         """
-        confidence = confidence_of(confidence)
-        question = self.bind(sql)
+        over, confidence = self._over(sql), confidence_of(confidence)
+        question = over.bind(sql)
         if question.public:
-            return self._free(question, confidence)
+            return over._free(question, confidence)
         asked = _asked(epsilon, rho, delta, error, confidence)
-        watch, payer = watch or Watch(), self._payer(key)
+        return over._paid(sql, asked, (confidence, key), watch or Watch())
+
+    def _paid(
+        self, sql: str, asked: LossRequest, said: tuple[float, str | None], watch: Watch
+    ) -> Answer:
+        """The answer to a statement about these rows, from what is known or from the data."""
+        (confidence, key), payer = said, self._payer(said[1])
         version = self._backend.version()  # of before it is priced, and the data read
         plan = self._plan(sql, asked)
         watch.stage("planned")
@@ -132,6 +164,13 @@ class Session:
         edition = self._edition(paid.receipt, version, paid.repeated)
         readings = plan.measured(paid.released)
         return self._answer(plan, readings, (confidence, edition), paid.granted, notes)
+
+    def _over(self, sql: str) -> Session:
+        """The session that asks of the rows which a statement is about."""
+        rows = self._backend.interpret(sql, self.analyst).rows
+        if rows is None:
+            return self
+        return replace(self, _backend=backend_over(self._backend, rows))
 
     def _edition(self, receipt: str, version: str, repeated: bool) -> int | None:
         """Which edition an answer is of; one that is given again, of when it was paid."""
@@ -194,10 +233,11 @@ class Session:
         >>> [(column.name, column.is_noisy) for column in columns]
         [('sex', False), ('count', True)]
         """
-        question = self._backend.interpret(sql, self.analyst)
-        self._backend.take_last()
-        current = self._backend.current
-        left_out = self._left_out(question, None if current is None else current.number, 0.95)
+        over = self._over(sql)
+        question = over._backend.interpret(sql, self.analyst)
+        over._backend.take_last()
+        current = over._backend.current
+        left_out = over._left_out(question, None if current is None else current.number, 0.95)
         whole = whole_columns(question, left_out)
         return tuple(replace(one, has_whole=one.name in whole) for one in describe(question))
 
@@ -343,28 +383,33 @@ class Session:
         >>> planned.margins["n"] <= 5, planned.mechanism
         (True, 'laplace')
         """
-        confidence = confidence_of(confidence)
-        if self.bind(sql).public:
-            return plan_free_query(self.bind(sql), confidence)
-        self._backend.take_last()  # by which it is priced
+        over, confidence, told = self._over(sql), confidence_of(confidence), error_of(error)
+        question = over.bind(sql)
+        if question.public:
+            return plan_free_query(question, confidence)
+        over._backend.take_last()  # by which it is priced
         if margin is None:
-            planned = self._plan(sql, _asked(epsilon, rho, delta, error, confidence))
-            facts = self._backend.facts(self._backend.version())
-            for mechanism in planned.mechanisms:
-                check_premises(mechanism.premises, facts)
-            found = plan_query(planned, confidence, self._known_rows(planned))
-            return self._with_left_out(sql, found)
+            found = over._planned(sql, _asked(epsilon, rho, delta, error, confidence))
+            return over._with_left_out(sql, found)
         if epsilon is not None or rho is not None:
             raise QuestionError("either a loss or a margin", "leave one of them out")
         extra = None if delta is None else exact(delta, "delta")
-        told = error_of(error)
         found = search(
-            lambda e: self._plan(sql, LossRequest(e, None, extra, told, confidence)),
+            lambda e: over._plan(sql, LossRequest(e, None, extra, told, confidence)),
             margin,
             confidence,
-            self._known_rows(self._plan(sql, LossRequest(Fraction(1), None, extra, told))),
+            over._known_rows(over._plan(sql, LossRequest(Fraction(1), None, extra, told))),
         )
-        return self._with_left_out(sql, found)
+        return over._with_left_out(sql, found)
+
+    def _planned(self, sql: str, asked: LossRequest) -> QueryPlan:
+        """What a statement about these rows would cost; what it rests on is checked."""
+        planned = self._plan(sql, asked)
+        facts = self._backend.facts(self._backend.version())
+        for mechanism in planned.mechanisms:
+            check_premises(mechanism.premises, facts)
+        found = plan_query(planned, asked.confidence, self._known_rows(planned))
+        return replace(found, paid_in=self._paid_in(planned))
 
     def _with_left_out(self, sql: str, planned: QueryPlan) -> QueryPlan:
         edition = edition_of(self._backend.version())
@@ -392,8 +437,9 @@ class Session:
         ...     before, session.is_known(sql, epsilon=1)
         (False, True)
         """
-        plan = self._plan(sql, _asked(epsilon, rho, None))
-        memory = self._backend.memory(self.analyst, self._backend.version())
+        over = self._over(sql)
+        plan = over._plan(sql, _asked(epsilon, rho, None))
+        memory = over._backend.memory(self.analyst, over._backend.version())
         return reuse(plan, memory) is not None
 
     def afford(self, event: Event) -> None:
@@ -432,7 +478,8 @@ class Session:
     def _plan(self, sql: str, asked: LossRequest) -> Plan:
         count, known = self._backend.public()
         plan = make_plan(self.bind(sql), self._backend.policy, asked, known)
-        return replace(plan, priors=count)
+        unit, units = self._backend.unit_names
+        return replace(plan, priors=count, unit=unit, units=units)
 
     def _answer(
         self,
@@ -445,22 +492,51 @@ class Session:
         (confidence, edition), attributes = asked, self._backend.table.attributes
         table: AnswerTable = tabulate(plan, found, confidence, attributes)
         cost = Free() if granted.repeated or REUSED in notes else plan.event
-        left_out, whole = self._left_out(plan.question, edition, confidence), {}
+        size = partial(self._size, plan)
+        left_out, whole = self._left_out(plan.question, edition, confidence, size), {}
+        tables = tables_of(self._backend)
+        if tables is not None:
+            left_out += tuple(cut_off(plan, found, tables, confidence))
         beside = whole_beside(plan.question, left_out)
         if beside:
             sure = tabulate(plan, found, (1 + confidence) / 2, attributes).margins
             whole = whole_intervals(plan.question, table.rows, sure, left_out)
-        said = (*sentences(left_out), *whole_notes(whole, beside), *notes)
+        paid = () if isinstance(cost, Free) else self._paid_in(plan)
+        said = (*paid, *sentences(left_out), *whole_notes(whole, beside), *notes)
         answer = _told(table, confidence, cost, granted, said)
         return replace(answer, edition=edition, left_out=left_out, whole=whole, whole_beside=beside)
 
+    def _paid_in(self, plan: Plan) -> tuple[str, ...]:
+        """In which blocks it is paid, where the policy deals out rows to blocks."""
+        if self._backend.policy.blocks is None:
+            return ()
+        reads = [one.reads for one in plan.mechanisms if one.reads is not None]
+        touched = self._backend.touched(reads)
+        return (f"paid in the budget of {'all blocks' if touched is None else touched.text}",)
+
     def _left_out(
-        self, question: Question, edition: int | None, confidence: float
+        self,
+        question: Question,
+        edition: int | None,
+        confidence: float,
+        size: Callable[[], int | None] | None = None,
     ) -> tuple[Omission, ...]:
         """What is left out of an answer, as far as it is known of this edition."""
+        unknown = COUNTABLE if self.analyst == CURATOR else ASKED
+        if edition is None:  # nothing is counted in place
+            unknown = UNKNOWN
+        tables, table = tables_of(self._backend.base), self._backend.table
+        if isinstance(table, DerivedTable) and tables is not None:
+            paid = paid_by_table(self._backend, edition)
+            return left_out_of_rows(question, table, TableCounts(tables, paid, confidence, unknown))
         quality = paid_quality(self._backend, edition)
-        countable = edition is not None  # nothing is counted in place
-        return left_out_of(question, self._backend.table, quality, confidence, countable)
+        known = size or (lambda: self._backend.policy.rows)
+        return left_out_of(question, self._backend.table, quality, confidence, unknown, known)
+
+    def _size(self, plan: Plan) -> int | None:
+        """About how many rows there are, by what is public or what this analyst was shown."""
+        memory = self._backend.memory(self.analyst, self._backend.version())
+        return table_rows(plan, self._backend.policy, memory)
 
 
 def _told(

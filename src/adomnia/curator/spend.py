@@ -22,6 +22,7 @@ from adomnia.mechanisms.randomness import SYSTEM
 from adomnia.privacy.events import Event, composed
 from adomnia.privacy.premises import Facts, check_premises
 from adomnia.privacy.reads import Reads
+from adomnia.queries.blocks import Touched
 from adomnia.queries.canonical import digest
 from adomnia.schema.sealed import Sealed
 
@@ -54,6 +55,16 @@ class Backend(Protocol):
 
     def facts(self, version: str) -> Facts:
         """What is the same on all neighbours, of this state of the data."""
+        ...
+
+    @property
+    def derived(self) -> Mapping[str, Any]:
+        """Of which rows every use is, as the ledger records it, where these are derived."""
+        ...
+
+    def touched(self, wanted: Sequence[Reads]) -> Touched | None:
+        """The blocks of rows that such statements can read, by the conditions they run with; None
+        is all (`blocks.md`)."""
         ...
 
     def read(self, wanted: Sequence[Reads], version: str) -> Sequence[Sealed[Any]]:
@@ -148,14 +159,16 @@ class Paid:
 
 def spend(backend: Backend, payer: Payer, use: Use, watch: Watch | None = None) -> Paid:
     """Reserve (durable), read, add noise, record; nothing is shown before it is recorded."""
-    watch = watch or Watch()
+    watch, use = watch or Watch(), replace(use, of={**use.of, **backend.derived})
     facts = backend.facts(use.version)
     for mechanism in use.mechanisms:
         check_premises(mechanism.premises, facts)
     backend.check(use.mechanisms)
     backend.ready(use.reads)
     budgets = replace(backend.budgets(payer.analyst), session=payer.budgets.session)
-    granted = reserve(backend.journal, _reservation(payer, use), budgets)
+    granted = reserve(
+        backend.journal, _reservation(payer, use, backend.touched(use.reads)), budgets
+    )
     watch.stage("paid")
     if granted.answer is not None:
         return Paid(_recalled(use, granted.answer), granted)
@@ -166,7 +179,7 @@ def spend(backend: Backend, payer: Payer, use: Use, watch: Watch | None = None) 
     return Paid(released, granted)
 
 
-def _reservation(payer: Payer, use: Use) -> Reservation:
+def _reservation(payer: Payer, use: Use, blocks: Touched | None) -> Reservation:
     return Reservation(
         analyst=payer.analyst,
         session=payer.session,
@@ -177,6 +190,7 @@ def _reservation(payer: Payer, use: Use) -> Reservation:
         request=use.request,
         priors=use.priors,
         promise=use.promise,
+        blocks=blocks,
     )
 
 

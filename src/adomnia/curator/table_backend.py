@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from adomnia.curator.access import CURATOR
 from adomnia.curator.answers.memory import Memory, recorded
-from adomnia.curator.editions import Editions, in_force
+from adomnia.curator.data.editions import Editions, in_force
+from adomnia.curator.data.several_tables import several_of
+from adomnia.curator.data.sources import open_engine, telling
 from adomnia.curator.exact_releases.prior_registry import PriorRegistry
 from adomnia.curator.ledger_view import open_journal
 from adomnia.curator.planning.pricing import check_prices
-from adomnia.curator.sources import open_engine, read_public, telling
+from adomnia.curator.policy_lines import located, refuse_unknown_columns
 from adomnia.engines.engine import Engine, Request
-from adomnia.errors import PolicyError
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.reserve import Budgets
 from adomnia.mechanisms.counts.row_limit import limit_histogram, limit_rows
+from adomnia.mechanisms.joins.measured_at_bound import SummedRows
 from adomnia.mechanisms.mechanism import Mechanism, Releasing
-from adomnia.policy.policy import Policy, line_of
+from adomnia.policy.policy import Policy
 from adomnia.priors.prior_knowledge import PriorKnowledge
 from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.premises import Facts
@@ -35,18 +36,23 @@ from adomnia.privacy.reads import (
     UnitPeaks,
     UnitRows,
 )
+from adomnia.privacy.unit_reads import PairSums, UnitSums
+from adomnia.queries.block_reach import within_blocks
+from adomnia.queries.blocks import Block, Touched
 from adomnia.queries.expression import Expr
 from adomnia.queries.operations import call
 from adomnia.queries.question import Question
+from adomnia.queries.rows import OWNER
+from adomnia.queries.rows_record import rows_json
 from adomnia.queries.sql.bind import interpret, refused
 from adomnia.schema.sealed import Sealed
-from adomnia.schema.table import Table
+from adomnia.schema.table import PublicTable, Table
+from adomnia.schema.tables import Tables
 
 __all__ = [
     "TableBackend",
     "check_columns",
     "in_place",
-    "located",
     "prepare_sealed",
     "read_sealed",
     "table_of",
@@ -68,6 +74,12 @@ class TableBackend:
     def __init__(self, policy: Policy, accept: bool = False, source: Any = None) -> None:
         _check_mechanisms(policy)
         self.table, self.source = table_of(policy), source
+        self.salt, self.base = policy.digest, self
+        self.view: str | None = None
+        self.shown: tuple[str, ...] | None = None  # of a view, its columns
+        self._stored: Table | Tables = self.table
+        if policy.several is not None:
+            self._stored = policy.several.tables
         self._asked: dict[str, Engine] = {}
         self.editions = _editions(policy, source)
         if self.editions is None:
@@ -76,7 +88,7 @@ class TableBackend:
         else:
             with located(policy, ("data", "source")):
                 check = partial(check_columns, policy)
-                self.journal, opened = in_force(self.editions, self.table, check, telling())
+                self.journal, opened = in_force(self.editions, self._stored, check, telling())
             self.current, self.engine = opened.edition, opened.engine
         self._opened: list[Engine] = [self.engine]
         self.policy = policy = replace(policy, rows_stay=self.engine.row_count_is_stable)
@@ -84,7 +96,7 @@ class TableBackend:
         self._recall = lru_cache(maxsize=RECORDS)(partial(recorded, self.journal))
         self._read: dict[str, Any] = {}
         self._public = (-1, PriorKnowledge())
-        columns = tuple(self.engine.columns())
+        columns = () if policy.several is not None else tuple(self.engine.columns())
         self.knowledge = PriorRegistry(policy, self.journal, self.bind, columns, self.edition)
         try:
             self.knowledge.add_declared(accept)
@@ -123,7 +135,7 @@ class TableBackend:
         """
         self.take_last()
         (engine := self.engine).ready()
-        named = self._digest(self.policy.digest, engine)
+        named = self._digest(self.salt, engine)
         self._asked[named] = engine
         return named
 
@@ -145,9 +157,13 @@ class TableBackend:
         Where rows may come and go by their content since, all is priced so for good: what was
         planned before would be priced by both.
         """
+        if self.base is not self:
+            self.base.take_last()
+            self.engine, self.current = self.base.engine, self.base.current
+            return
         if self.editions is None or self.current is None:
             return
-        last = self.editions.later(self.current, self.journal, self.table)
+        last = self.editions.later(self.current, self.journal, self._stored)
         if last is None:
             return
         if not last.engine.row_count_is_stable:
@@ -157,6 +173,20 @@ class TableBackend:
         self._opened.append(last.engine)
         while len(self._opened) > OPEN:
             self._opened.pop(0).close()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns that questions may read."""
+        return tuple(self.engine.columns()) if self.shown is None else self.shown
+
+    @property
+    def unit_names(self) -> tuple[str | None, tuple[str, ...]]:
+        """The column that names a unit, or the tables whose rows are units; whatever rows are asked
+        about, they are called as the policy does."""
+        declared = self.base.policy
+        if declared.several is None:
+            return declared.unit, ()
+        return None, declared.several.tables.units
 
     def kept(self, receipt: str, read: Callable[[Journal, str], T]) -> T:
         """What a function reads of an answered use, which never changes; read once."""
@@ -187,7 +217,26 @@ class TableBackend:
         """What is the same on all neighbours: which state of the data, which kind of source."""
         engine = self._asked.get(version, self.engine)
         edition = self._digest(self.policy.relation, engine)
-        return Facts(edition, self.knowledge.confirmed(), engine.row_count_is_stable)
+        stay = engine.row_count_is_stable and self.base is self
+        return Facts(edition, self.knowledge.confirmed(), stay)
+
+    @property
+    def derived(self) -> Mapping[str, Any]:
+        """The rows that are asked, where a question or a view derives them."""
+        rows = getattr(self.table, "rows", None)
+        return {} if rows is None else {"rows": rows_json(rows)}
+
+    def touched(self, wanted: Sequence[Reads]) -> Touched | None:
+        """The blocks that these reads can see a row of, by the conditions in them."""
+        blocks = self.policy.blocks
+        if blocks is None:
+            return None
+        found: set[Block] = set()
+        for reads in wanted:
+            found |= blocks.touched(getattr(reads, "where", None))
+        if not wanted or found >= blocks.names.keys():
+            return None
+        return Touched(tuple(name for name in blocks.names if name in found), blocks.dealt)
 
     def read(self, wanted: Sequence[Reads], version: str) -> list[Sealed[Any]]:
         """The exact values, sealed, all of one moment; of an edition that was named before it was
@@ -205,7 +254,10 @@ class TableBackend:
         self.journal.close()
 
     def _bound(self, sql: str) -> Question:
-        return interpret(sql, self.table, tuple(self.engine.columns()))
+        several = several_of(self.policy, self.engine)
+        found = interpret(sql, self.table, self.columns, several)
+        blocks = self.policy.blocks
+        return found if blocks is None else within_blocks(found, blocks)
 
 
 def _editions(policy: Policy, source: Any) -> Editions | None:
@@ -214,18 +266,6 @@ def _editions(policy: Policy, source: Any) -> Editions | None:
         return None
     with located(policy, ("data", "source")):
         return Editions(policy)
-
-
-@contextmanager
-def located(policy: Policy, path: tuple[str, ...]) -> Iterator[None]:
-    """An error about what the policy names, with the line that names it."""
-    try:
-        yield
-    except PolicyError as error:
-        if error.line is not None:
-            raise
-        file, line = str(policy.file), line_of(policy, path)
-        raise PolicyError(error.message, error.hint, file, line) from None
 
 
 def _check_mechanisms(policy: Policy) -> None:
@@ -256,28 +296,32 @@ def check_columns(policy: Policy, columns: Mapping[str, str]) -> None:
     named = {name: ("attributes", name) for name in policy.attributes}
     if policy.unit is not None:
         named.setdefault(policy.unit, ("privacy", "unit"))
-    for name, path in named.items():
-        if name not in columns:
-            file, line = str(policy.file), line_of(policy, path)
-            known = "its columns are: " + ", ".join(list(columns)[:30])
-            raise PolicyError(f"the data has no column {name!r}", known, file, line)
+    refuse_unknown_columns(policy, named, columns, "the data")
 
 
 def table_of(policy: Policy) -> Table:
     """The private table, as the policy declares it."""
     bounds = policy.neighbors
     with located(policy, ("public",)):
-        public = read_public(policy)
+        public = _public(policy)
     return Table(
         policy.table,
         policy.attributes,
-        policy.unit,
+        policy.unit if policy.several is None else OWNER,
         bounds.rows or 1,
         public,
         bounds.groups,
         bounds.each,
         policy.description,
     )
+
+
+def _public(policy: Policy) -> Mapping[str, PublicTable]:
+    if not policy.public:
+        return {}
+    from adomnia.curator.data.public_sources import read_public  # noqa: PLC0415 (few have any)
+
+    return read_public(policy)
 
 
 # Sealed reads: what mechanisms need of a table, in as few statements as they allow.
@@ -319,14 +363,19 @@ def _request(table: Table, reads: Reads) -> Request:
         return Request(table, reads.where, reads.keys, reads.contributions)
     if isinstance(reads, MarginalTables):
         return Request(table, reads.where, reads.keys, reads.contributions, grouping=0)
+    if isinstance(reads, UnitSums | PairSums):
+        of = reads.of
+        if not isinstance(of, SummedRows):
+            raise TypeError("units add up rows of tables")
+        return Request(table, of.where, of.keys, (of.contribution,))
     if isinstance(reads, UnitRows | UnitPeaks):
         return Request(table, None, (), (ROWS,))  # that it can be read at all
     raise TypeError("a table has no graph")
 
 
 def _among(reads: Reads, only: Expr | None) -> Reads:
-    """The same of no other rows; released tables have noise for each row (`prior_knowledge.md`)."""
-    if only is None or not isinstance(reads, CellTotals | CellValues | KeyTotals):
+    """The same of no other rows (`prior_knowledge.md`)."""
+    if only is None or not isinstance(reads, CellTotals | CellValues | KeyTotals | MarginalTables):
         return reads
     where = only if reads.where is None else call("and", reads.where, only)
     return replace(reads, where=where)
@@ -358,6 +407,10 @@ def _one(engine: Engine, table: Table, reads: Reads) -> Sealed[Any] | Any:
     if isinstance(reads, UnitRows | UnitPeaks):
         return engine.unit_scores(table, reads)
     request = _request(table, reads)
+    if isinstance(reads, UnitSums):
+        return engine.unit_sums(request)
+    if isinstance(reads, PairSums):
+        return engine.pair_sums(request)
     if isinstance(reads, CellValues):
         sealed = engine.histogram(request, reads.ranked)
         return sealed if reads.most is None else limit_histogram(sealed, reads.most)

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.privacy.reads import REST
 from adomnia.schema.sealed import Sealed
 
 __all__ = ["Axes", "Contingency", "ExactTables", "sealed", "tables_of"]
 
 Axes = tuple[tuple[Any, ...], ...]
-"""For each attribute its public values, in order."""
+"""For each attribute its public values, in order; `REST`, if it is there, is the last."""
 
 Contingency = Callable[
     [Sequence[tuple[int, ...]]], dict[tuple[int, ...], Sealed[NDArray[np.int64]]]
@@ -33,8 +34,8 @@ def sealed(tables: ExactTables) -> Contingency:
 def tables_of(
     columns: Sequence[Sequence[Any]], counts: NDArray[np.int64], axes: Axes
 ) -> ExactTables:
-    """Tables of groups that were counted or added up; a group with a value outside an axis is left
-    out."""
+    """Tables of groups that were counted or added up; a group with a value that is not on an axis
+    is in the cell of the rest, or left out where there is none."""
     codes = [_codes(column, axis) for column, axis in zip(columns, axes, strict=True)]
     inside = np.ones(len(counts), dtype=bool)
     for code in codes:
@@ -48,7 +49,8 @@ def tables_of(
 
 def _codes(column: Sequence[Any], axis: tuple[Any, ...]) -> NDArray[np.int32]:
     place = {value: index for index, value in enumerate(axis)}
-    return np.fromiter((place.get(value, -1) for value in column), np.int32, len(column))
+    rest = place.get(REST, -1)
+    return np.fromiter((place.get(value, rest) for value in column), np.int32, len(column))
 
 
 def _table(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Protocol, TypeVar
 
@@ -16,6 +16,7 @@ from adomnia.engines.engine import Engine, quietly
 from adomnia.errors import MachineryError
 from adomnia.schema.domain import Open
 from adomnia.schema.table import Table
+from adomnia.schema.tables import Tables
 
 __all__ = [
     "EditionEngine",
@@ -24,6 +25,8 @@ __all__ = [
     "EditionStore",
     "EditionWriter",
     "Means",
+    "Relations",
+    "TablesFacts",
     "Tell",
     "check_same_table",
     "damaged",
@@ -34,6 +37,9 @@ __all__ = [
 
 Tell = Callable[[int], None]
 """Called with the number of rows that have been read, now and then."""
+
+Relations = Mapping[str, tuple[str, str]]
+"""Of several tables by their names: the source of each, and its name there."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ class EditionFacts:
     """What is known of an edition beside its rows: the columns of its source, those that are kept
     as words, whether the number of rows rests on no value, and a digest of the rows.
 
-    The digest is for the curator's eyes, and goes nowhere without a key (`curator/editions.py`).
+    The digest is the curator's, and goes nowhere without a key (`curator/data/editions.py`).
     """
 
     types: Mapping[str, str]
@@ -88,20 +94,75 @@ class EditionFacts:
 
 
 @dataclass(frozen=True)
+class TablesFacts:
+    """The same of an edition of several tables, by their names; and how many rows of each were
+    nobody's, and are not in it.
+
+    >>> visits = EditionFacts({"id": "BIGINT"}, ["id"], True, 7, "90 7")
+    >>> facts = TablesFacts({"visits": visits}, {"visits": 2})
+    >>> facts.digest, facts.rows, TablesFacts.from_json(facts.to_json()) == facts
+    ('visits: 90 7', 7, True)
+    """
+
+    tables: Mapping[str, EditionFacts]
+    nobody: Mapping[str, int]
+
+    @property
+    def rows_stay(self) -> bool:
+        """Whether the number of rows rests on no value in any table."""
+        return all(facts.rows_stay for facts in self.tables.values())
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are in all."""
+        return sum(facts.rows for facts in self.tables.values())
+
+    @property
+    def digest(self) -> str:
+        """One digest of the rows of all tables."""
+        return "; ".join(f"{name}: {facts.digest}" for name, facts in self.tables.items())
+
+    def to_json(self) -> str:
+        """As it is written beside the rows."""
+        return json.dumps(asdict(self), indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> TablesFacts:
+        """What was written."""
+
+        def read() -> TablesFacts:
+            found = json.loads(text)
+            tables = {name: EditionFacts(**facts) for name, facts in found["tables"].items()}
+            return cls(tables, found["nobody"])
+
+        return quietly(read, damaged)
+
+
+def _nowhere(name: str) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+@dataclass(frozen=True)
 class Means:
     """How a source is read: with so many megabytes, telling how many rows were read; before the
-    first of them, `check` is told the columns that there are."""
+    first of them, `check` is told the columns that there are.
+
+    Of several tables `check_table` is told them, with the table's name, and each is read within
+    what `about` gives, which may say where a failure comes from.
+    """
 
     memory: int | None = None
     tell: Tell | None = None
     check: Callable[[Mapping[str, str]], None] = lambda types: None
+    check_table: Callable[[str, Mapping[str, str]], None] = lambda name, types: None
+    about: Callable[[str], AbstractContextManager[None]] = _nowhere
 
 
 class EditionEngine(Engine, Protocol):
     """An edition that is asked; it never changes."""
 
     @property
-    def facts(self) -> EditionFacts:
+    def facts(self) -> EditionFacts | TablesFacts:
         """What is known of it beside its rows."""
         ...
 
@@ -135,8 +196,13 @@ def if_found(engine: S) -> S | None:
 class EditionWriter(Protocol):
     """Writes one edition, and nobody else does meanwhile."""
 
-    def write(self, table: Table, means: Means) -> EditionFacts:
+    def write(self, table: Table | Tables, means: Means) -> EditionFacts | TablesFacts:
         """Read the source once and write what it holds; nothing that is in force changes."""
+        ...
+
+    def drafted(self, table: Tables) -> EditionEngine | None:
+        """The engine that asks what was written, before it is published; None where nobody else
+        can see it before. It must be closed before this turn ends."""
         ...
 
     def source_version(self) -> str | None:
@@ -155,7 +221,7 @@ class EditionWriter(Protocol):
 
 
 class EditionStore(Protocol):
-    """A place for the editions of one source."""
+    """A place for the editions of one source, or of the sources of several tables."""
 
     @property
     def place(self) -> str:
@@ -166,7 +232,7 @@ class EditionStore(Protocol):
         """A turn to write; what is not published at its end is gone."""
         ...
 
-    def open(self, name: EditionName, table: Table) -> EditionEngine | None:
+    def open(self, name: EditionName, table: Table | Tables) -> EditionEngine | None:
         """The engine that asks an edition; None where it is not there."""
         ...
 

@@ -20,6 +20,7 @@ from adomnia.privacy.reads import UnitPeaks, UnitRows
 from adomnia.queries.expression import Expr
 from adomnia.schema.sealed import Sealed
 from adomnia.schema.table import Table
+from adomnia.schema.unit_amounts import Pairs, UnitAmounts
 
 __all__ = ["ADDRESS", "Cells", "Engine", "Histogram", "Keyed", "Request", "quietly", "unanswered"]
 
@@ -107,6 +108,14 @@ class Engine(Protocol):
 
         Of whole numbers: rows, or what rows add by the one contribution of the request.
         """
+        ...
+
+    def unit_sums(self, request: Request) -> Sealed[UnitAmounts]:
+        """What each unit adds to each cell by the request's one contribution."""
+        ...
+
+    def pair_sums(self, request: Request) -> Sealed[Pairs]:
+        """What each pair of units adds by the request's one contribution."""
         ...
 
     def unit_scores(self, table: Table, reads: UnitRows | UnitPeaks) -> Cells:

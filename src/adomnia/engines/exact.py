@@ -7,9 +7,10 @@ import this module, and a contract says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -18,22 +19,14 @@ from numpy.typing import NDArray
 from adomnia.engines.code_changes import moved_columns
 from adomnia.engines.contingency import Axes, ExactTables
 from adomnia.engines.engine import Engine, Request
+from adomnia.engines.key_facts import MatchedRows, OwnerCounts, OwnerHops
 from adomnia.engines.source_facts import (
-    Bins,
-    ChangedColumn,
     CodeCounts,
-    CutRows,
-    Extremes,
-    InspectedColumn,
-    InspectedNumbers,
     InspectedUnits,
     Inspection,
-    LineCounts,
     Patterns,
     RowChanges,
     SourceChanges,
-    Spike,
-    UndeclaredColumn,
 )
 from adomnia.errors import MachineryError
 from adomnia.privacy.reads import MarginalTables
@@ -41,28 +34,18 @@ from adomnia.queries.expression import Expr
 from adomnia.schema.table import Table
 
 __all__ = [
-    "Bins",
-    "ChangedColumn",
-    "CutRows",
     "ExactEngine",
     "ExactGroups",
     "ExactView",
-    "Extremes",
-    "InspectedColumn",
-    "InspectedNumbers",
-    "InspectedUnits",
-    "Inspection",
-    "LineCounts",
-    "Patterns",
-    "RowChanges",
-    "SourceChanges",
-    "Spike",
+    "LinkedTables",
     "Survey",
     "SurveyedEngine",
-    "UndeclaredColumn",
+    "can_link",
     "changes",
     "exact_view",
     "inspect",
+    "linked_tables",
+    "owned_rows",
     "survey",
     "unit_rows",
 ]
@@ -105,6 +88,30 @@ class SurveyedEngine(Protocol):
 
     def _rows_per_value(self, column: str) -> Mapping[int, int]:
         """For each number of rows how many values of a column have it."""
+        ...
+
+
+class LinkedTables(Protocol):
+    """Several tables of one source, for a draft of their keys: all is compared as text."""
+
+    def add(self, name: str, engine: Any, columns: Sequence[str]) -> None:
+        """Take in these columns of a table, which an engine has open."""
+        ...
+
+    def match(self, table: str, column: str, other: str, key: str) -> MatchedRows:
+        """How many values of a column are in another table's."""
+        ...
+
+    def owned(self, table: str, ways: Sequence[OwnerHops]) -> OwnerCounts:
+        """How many rows the units have that these ways lead to."""
+        ...
+
+    def differing(self, table: str, ways: tuple[OwnerHops, OwnerHops]) -> int:
+        """How many rows have one unit by one way and another by the other."""
+        ...
+
+    def close(self) -> None:
+        """Let go of them."""
         ...
 
 
@@ -159,9 +166,50 @@ def changes(engine: Engine, table: Table, edition: Engine) -> SourceChanges:
     return SourceChanges(before.rows, now.rows, rows, moved_columns(table, before, now))
 
 
+@runtime_checkable
+class OwnedEngine(Protocol):
+    """What an engine implements that asks an edition of several tables before it is in force."""
+
+    def _owned_rows(self, table: Table, most: int) -> InspectedUnits:
+        """How many rows each unit has, and what bounds cut of them, if at most so many were used
+        of each unit."""
+        ...
+
+
+def owned_rows(engine: Engine, table: Table, most: int) -> InspectedUnits:
+    """How many rows the units of an edition have, and what bounds cut of them, if at most so many
+    were used of each unit."""
+    if not isinstance(engine, OwnedEngine):
+        raise MachineryError("only an edition of several tables knows whose rows they are")
+    return engine._owned_rows(table, most)
+
+
 def unit_rows(engine: Engine, column: str) -> Mapping[int, int]:
     """For each number of rows how many values of a column have it, if it were the unit."""
     return _surveyed(engine)._rows_per_value(column)
+
+
+LINKS = {"duckdb.engine": "DuckDBLinks", "postgres.engine": "PostgresLinks"}
+"""Where tables of an engine's kind are held against each other: in `linked_tables` beside it."""
+
+
+def can_link(engine: Engine) -> bool:
+    """Whether tables of this engine's kind can be held against each other."""
+    return _linked(engine) is not None
+
+
+def _linked(engine: Engine) -> str | None:
+    home, _, name = type(engine).__module__.rpartition(".")
+    return LINKS.get(f"{home.rpartition('.')[2]}.{name}")
+
+
+def linked_tables(engine: Engine, source: str) -> LinkedTables:
+    """A place for tables like that of an engine, where their keys are matched; none is there."""
+    home, found = type(engine).__module__.rpartition(".")[0], _linked(engine)
+    if found is None:
+        raise MachineryError("tables of this engine cannot be drafted together", "draft one alone")
+    made: LinkedTables = getattr(import_module(f"{home}.linked_tables"), found)(engine, source)
+    return made
 
 
 def _exact(engine: Engine) -> ExactEngine:

@@ -56,15 +56,19 @@ class Bins:
 
 @dataclass(frozen=True)
 class Spike:
-    """A number that many rows have, far above or below all others: it may stand for missing."""
+    """A number that many rows have, far above or below all others: it may stand for missing. Days
+    are counted as in bins."""
 
     value: float
     rows: int
     above: bool
+    is_day: bool = False
 
     @property
     def text(self) -> str:
-        """The number as it is written."""
+        """The number or the day as it is written."""
+        if self.is_day:
+            return date.fromordinal(int(self.value)).isoformat()
         return str(int(self.value)) if self.value.is_integer() else repr(self.value)
 
 
@@ -82,6 +86,11 @@ class InspectedNumbers:
     bounds: Mapping[Fraction, Extremes]
     bins: Bins | None
     spikes: Sequence[Spike] = ()
+
+    @property
+    def codes(self) -> str:
+        """The numbers that may stand for missing: the bounds are those of all others."""
+        return " and ".join(spike.text for spike in self.spikes)
 
 
 @dataclass(frozen=True)
@@ -157,7 +166,8 @@ class Inspection:
 @dataclass(frozen=True)
 class LineCounts:
     """Rows of text files, those with more or fewer fields than the first line, fields that hold
-    line breaks, the most line breaks of one, and files whose first line is a title."""
+    line breaks, the most line breaks of one, files whose first line is a title, and in which line
+    the names of columns seem to be then. Of sheets only the last two are told."""
 
     rows: int = 0
     longer: int = 0
@@ -165,6 +175,7 @@ class LineCounts:
     broken: int = 0
     most_breaks: int = 0
     titles: int = 0
+    header: int = 0
 
     def together(self, other: LineCounts) -> LineCounts:
         """The counts of both."""
@@ -175,6 +186,7 @@ class LineCounts:
             self.broken + other.broken,
             max(self.most_breaks, other.most_breaks),
             self.titles + other.titles,
+            max(self.header, other.header),
         )
 
 

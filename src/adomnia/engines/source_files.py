@@ -5,8 +5,9 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -15,8 +16,9 @@ from adomnia.engines.remote_files import RemoteFile
 from adomnia.errors import AdomniaError, MachineryError, PolicyError
 from adomnia.storage.file_address import is_file_address, shown_file_address
 
-__all__ = ["Source", "find", "holds", "partitions", "reading_failure", "state",
-           "unreadable", "version"]  # fmt: skip
+__all__ = ["Source", "check_declared", "check_names", "file_stem", "files_by_kind", "find", "holds",
+           "lies_beside",
+           "partitions", "reading_failure", "state", "unreadable", "version"]  # fmt: skip
 
 SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "parquet": (".parquet", ".pq"),
@@ -29,7 +31,7 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "transport": (".xpt",),
 }
 OF_FOLDERS = ("parquet", "text")
-"""What a folder is read for where it has any; codebooks and notes may lie beside it."""
+"""What a folder is read for, as one table, where it has any; codebooks and notes may lie beside."""
 
 UNSTABLE = ("text", "transport", "excel")
 """Kinds of which a row's content may change how many rows are read: an open quote takes others in,
@@ -84,12 +86,41 @@ def _remote(url: str) -> Source:
     return Source(str(file), "parquet", (file,))
 
 
+def files_by_kind(path: str) -> dict[Path, str]:
+    """The files on this disk that a path names, each with its kind; those of none are left out, and
+    of a folder databases, which hold tables of their own."""
+    files = quietly(lambda: _named(path), lambda kind: unreadable(_shown(path), kind))
+    inside = Path(path).is_dir()
+    kinds = {file: kind for file in files if (kind := _kind(file)) is not None}
+    return {file: kind for file, kind in kinds.items() if not (inside and kind == "database")}
+
+
+def lies_beside(place: str) -> bool:
+    """Whether a file may be a codebook or notes beside the tables of a folder, by its kind."""
+    return _kind(Path(place)) not in OF_FOLDERS
+
+
+def file_stem(file: Path) -> str:
+    """A file's name without the ending that tells its kind."""
+    ends = sorted((end for ends in SUFFIXES.values() for end in ends), key=len, reverse=True)
+    found = next((end for end in ends if file.name.lower().endswith(end)), "")
+    return file.name[: len(file.name) - len(found)]
+
+
 def _listed(path: str) -> list[Path]:
+    """The files of one table; of a folder CSV and Parquet, where it has any."""
+    files = _named(path)
+    if not Path(path).is_dir():
+        return files
+    kinds = {file: _kind(file) for file in files}
+    known = [file for file, kind in kinds.items() if kind in OF_FOLDERS]
+    return known or [f for f, kind in kinds.items() if kind not in (None, "database")]
+
+
+def _named(path: str) -> list[Path]:
     place = Path(path)
     if place.is_dir():
-        kinds = {file: _kind(file) for file in place.rglob("*") if file.is_file()}
-        known = [f for f, kind in kinds.items() if kind in OF_FOLDERS]
-        return sorted(known or [f for f, kind in kinds.items() if kind not in (None, "database")])
+        return sorted(file for file in place.rglob("*") if file.is_file())
     if place.exists():
         return [place]
     return sorted(
@@ -143,6 +174,54 @@ def partitions(file: Path | RemoteFile) -> dict[str, str | None]:
     folders = [part for part in file.parent.parts if part.count("=") == 1 and part[0] != "="]
     pairs = (folder.split("=") for folder in folders)
     return {name: None if value == NOTHING else unquote(value) for name, value in pairs}
+
+
+def check_names(file: str, names: Sequence[str]) -> None:
+    """Refuse a file in which two columns have one name, but for capital letters, and say which."""
+    places: dict[str, list[int]] = {}
+    for number, name in enumerate(names, 1):
+        places.setdefault(name.lower(), []).append(number)
+    for found in places.values():
+        if len(found) > 1:
+            name, (first, *_, last) = names[found[0] - 1], found
+            raise PolicyError(
+                f"the file {file!r} has two columns of one name: {name[:60]!r} is column {first} "
+                f"and column {last}",
+                "rename one",
+            )
+
+
+def check_declared(files: Iterable[tuple[str, Sequence[str]]], declared: Iterable[str]) -> None:
+    """Refuse files of which one lacks a declared column that another has: its rows would be read
+    as if they had no value. Says which file and column, and what the column may be called there."""
+    listed = [(file, {name.lower(): name for name in names}) for file, names in files]
+    for name in declared:
+        having = [file for file, names in listed if name.lower() in names]
+        lacking = [(file, names) for file, names in listed if name.lower() not in names]
+        if having and lacking:
+            file, names = lacking[0]
+            raise PolicyError(
+                f"the file {file!r} has no column {name!r}, which {having[0]!r} has",
+                f"{_renamed(name, names, declared, listed)}; nothing of the source was taken",
+            )
+
+
+def _renamed(
+    name: str,
+    names: Mapping[str, str],
+    declared: Iterable[str],
+    listed: Sequence[tuple[str, Mapping[str, str]]],
+) -> str:
+    """Which column of a file may be the one that it lacks: one by a like name, else those that no
+    file has that has the column."""
+    known = {one.lower() for one in declared}
+    others = {one for _, held in listed if name.lower() in held for one in held}
+    own = [one for one in names if one not in known and one not in others]
+    close = get_close_matches(name.lower(), own, 1, 0.5) or own
+    if not close:
+        return f"add {name!r} to it, or take the file out of the source"
+    said = " or ".join(repr(names[one]) for one in close[:3])
+    return f"perhaps it is called {said} there: rename it"
 
 
 def state(source: Source) -> object:

@@ -24,6 +24,7 @@ import numpy as np
 from adomnia.curator import holder_share
 from adomnia.curator.database import PrivateDatabase
 from adomnia.curator.planning.plan import Plan
+from adomnia.curator.policy_lines import refuse_several
 from adomnia.curator.session import Session
 from adomnia.errors import AdomniaError, MachineryError, NotAllowedError, QuestionError
 from adomnia.federation import framing
@@ -98,6 +99,8 @@ class Holder:
         askers: Iterable[Peer],
         rules: HolderRules | None = None,
     ) -> None:
+        said = "holders answer together about one table"
+        refuse_several(database.policy, said, "serve these by themselves: adomnia serve")
         self.database, self.me, self.rules = database, me, rules or HolderRules()
         self.peers = {peer.name: peer for peer in peers}
         self.askers = {asker.name: asker for asker in askers}

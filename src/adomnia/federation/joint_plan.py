@@ -49,6 +49,11 @@ def joint_plan(
             "this is the same whatever the data: no holder has to be asked",
             "; ".join(question.notes),
         )
+    if question.rows is not None:
+        raise QuestionError(
+            "holders answer together about rows as they are, not joined or computed for a unit",
+            "ask each holder by itself",
+        )
     refuse_free_lunch(policy, "holders do not answer together")
     # What kind of source another holder has is not known: no row is relied on to stay.
     told = replace(policy, neighbors=policy.neighbors.among(holders), rows_stay=False)

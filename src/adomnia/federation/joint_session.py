@@ -19,8 +19,9 @@ import numpy as np
 
 from adomnia import errors
 from adomnia.curator.answers.answer import Answer, tabulate
-from adomnia.curator.answers.omissions import left_out_of, sentences
+from adomnia.curator.answers.omissions import UNKNOWN, left_out_of, sentences
 from adomnia.curator.planning.plan import Plan
+from adomnia.curator.policy_lines import refuse_several
 from adomnia.curator.table_backend import table_of
 from adomnia.errors import AdomniaError, MachineryError, QuestionError
 from adomnia.federation.framing import LostError, call
@@ -140,7 +141,7 @@ class JointSession:
         table = tabulate(joined.plan, readings, confidence, self.policy.attributes)
         names = [peer.name for peer in joined.present]
         left_out = left_out_of(
-            joined.plan.question, table_of(self.policy), None, confidence, countable=False
+            joined.plan.question, table_of(self.policy), None, confidence, UNKNOWN
         )
         notes = [*table.notes, *sentences(left_out)]
         notes.append(f"summed over {len(names)} holders: {', '.join(names)}")
@@ -194,7 +195,9 @@ def open_holders(
     if len({peer.name for peer in listed}) != len(listed) or len(listed) < 2:
         raise QuestionError("name two or more holders, each once")
     refuse_shared_keys((*listed, Peer(me.name, public_key(me.secret))))
-    return JointSession(me, listed, read_policy(policy), max(2, least), seconds)
+    read = read_policy(policy)
+    refuse_several(read, "holders answer together about one table", "ask each holder by itself")
+    return JointSession(me, listed, read, max(2, least), seconds)
 
 
 @dataclass(frozen=True)

@@ -6,22 +6,23 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import islice
-from math import ceil
 from typing import Any
 
 from adomnia.errors import LedgerError
+from adomnia.ledger.block_totals import BlockTotals
 from adomnia.ledger.entry import FORMAT, ROOT, Amounts, Entry, Row, heads, read_loss, short
 from adomnia.privacy.loss import Loss
+from adomnia.queries.blocks import Block
 
 __all__ = ["RELEASED", "Account", "PaidUse", "promise_kind"]
 
-GRID = 10**150
 RELEASED = "release:"
 """How the digests of tables begin that were published: everybody may use them."""
 
 Head = Mapping[str, Any]
+Spender = tuple[str, str]
+"""Whose budget: `data`, or an `analyst` or a `session` with a name."""
 
 
 @dataclass(slots=True)
@@ -44,6 +45,7 @@ class PaidUse:
     request: str | None
     promise: str | None
     measured: tuple[str, ...]
+    blocks: tuple[Block, ...] | None = None
     answered: int = 0
 
 
@@ -77,10 +79,9 @@ class Account:
         self.dataset: Mapping[str, str] | None = None
         self.salt: str | None = None
         self.count = 0
-        self._total = Loss()
-        self._analysts: dict[str, Loss] = {}
-        self._sessions: dict[str, Loss] = {}
-        self._waiting: dict[tuple[str, str | None, int], tuple[PaidUse, Loss, int]] = {}
+        self._spent: dict[Spender, BlockTotals] = {}
+        self._waiting: dict[tuple[Any, ...], tuple[PaidUse, Loss, int]] = {}
+        self._dealt: tuple[tuple[int, Head], ...] = ()
         self._repriced = False
         self._priors: tuple[Head, ...] = ()
         self._promises: frozenset[str | None] = frozenset()
@@ -90,21 +91,30 @@ class Account:
 
     @property
     def total(self) -> Loss:
-        """What everybody has spent."""
-        self._settle()
-        return self._total
+        """What everybody has spent; with blocks, what a row has lost at most."""
+        return self.spent().most
 
     @property
     def analysts(self) -> Mapping[str, Loss]:
-        """What each analyst who ever reserved has spent."""
+        """What each analyst who ever reserved has spent; with blocks, the most of any."""
         self._settle()
-        return self._analysts
+        return {name: spent.most for (of, name), spent in self._spent.items() if of == "analyst"}
 
     @property
     def sessions(self) -> Mapping[str, Loss]:
-        """What was spent in each session."""
+        """What was spent in each session; with blocks, the most of any."""
         self._settle()
-        return self._sessions
+        return {name: spent.most for (of, name), spent in self._spent.items() if of == "session"}
+
+    def spent(self, of: str = "data", name: str = "") -> BlockTotals:
+        """What was spent by block: of the data's budget, of an analyst's or a session's."""
+        self._settle()
+        return self._spent.get((of, name), BlockTotals())
+
+    @property
+    def dealt(self) -> Head | None:
+        """By what rule rows were last dealt out to blocks, and to which; None where never."""
+        return self._dealt[-1][1] if self._dealt else None
 
     @property
     def priors(self) -> tuple[Head, ...]:
@@ -202,8 +212,7 @@ class Account:
         copy.number, copy.digest, copy.count = self.number, self.digest, self.count
         copy.dataset, copy.salt = self.dataset, self.salt
         copy._budgets, copy._editions = self._budgets, self._editions
-        copy._total = self._total
-        copy._analysts, copy._sessions = dict(self._analysts), dict(self._sessions)
+        copy._spent, copy._dealt = dict(self._spent), self._dealt
         copy._priors, copy._promises, copy._index = self._priors, self._promises, self._index
         return copy
 
@@ -242,6 +251,7 @@ class Account:
             head.get("request"),
             promise,
             tuple(head.get("measured", ())),
+            tuple(head["blocks"]) if "blocks" in head else None,
         )
         if key is not None:
             self._index.keys.setdefault((analyst, key), []).append(use)
@@ -297,9 +307,23 @@ class Account:
             raise LedgerError(f"entry {number}: editions are numbered one by one")
         self._editions = {**self._editions, head["number"]: head}
 
+    def _blocks(self, number: int, head: Head, digest: bytes) -> None:
+        if not isinstance(head["names"], list) or len({*head["names"]}) != len(head["names"]):
+            raise LedgerError(f"entry {number}: a block has a name of its own")
+        self._settle()
+        self._deal(self.dealt, head)
+        self._dealt = (*self._dealt, (number, head))
+
+    def _deal(self, before: Head | None, head: Head) -> None:
+        """Take in that rows are dealt out anew."""
+        names, same = head["names"], before is not None and before["by"] == head["by"]
+        old = before["names"] if before is not None else ()
+        for who, spent in self._spent.items():
+            self._spent[who] = spent.redealt(old, names, same)
+
     def _charge(self, use: PaidUse, loss: Loss) -> None:
         """Note a loss; equal ones of one analyst and session are added up at once, later."""
-        place = (use.analyst, use.session, id(loss))
+        place = (use.analyst, use.session, use.blocks, id(loss))
         times = self._waiting[place][2] if place in self._waiting else 0
         self._waiting[place] = (use, loss, times + 1)
 
@@ -309,20 +333,33 @@ class Account:
         waiting, self._waiting = self._waiting, {}
         for use, loss, times in waiting.values():
             more = loss if times == 1 else Loss(*(part * times for part in vars(loss).values()))
-            self._total = _short(self._total + more)
-            spent = self._analysts.get(use.analyst, Loss())
-            self._analysts[use.analyst] = _short(spent + more)
-            if use.session is not None:
-                spent = self._sessions.get(use.session, Loss())
-                self._sessions[use.session] = _short(spent + more)
+            for who in _spenders(use):
+                spent = self._spent.get(who, BlockTotals())
+                self._spent[who] = spent.plus(more, use.blocks)
 
     def _add_up(self, prices: Mapping[str, Loss]) -> None:
         """Add everything up anew: what is public by now changes what earlier uses cost."""
         self._repriced = False
-        self._total, self._analysts, self._sessions, self._waiting = Loss(), {}, {}, {}
+        self._spent, self._waiting, before = {}, {}, None
+        dealt = list(self._dealt)
         for receipt, use in self.uses():
+            while dealt and dealt[0][0] < use.number:
+                self._settle()
+                self._deal(before, dealt[0][1])
+                before = dealt.pop(0)[1]
             self._charge(use, prices.get(receipt) or self.price(receipt))
         self._settle()
+        for _, head in dealt:
+            self._deal(before, head)
+            before = head
+
+
+def _spenders(use: PaidUse) -> Iterator[Spender]:
+    """Of whose budgets a use is paid."""
+    yield "data", ""
+    yield "analyst", use.analyst
+    if use.session is not None:
+        yield "session", use.session
 
 
 def promise_kind(digest: str | None) -> str:
@@ -342,17 +379,6 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _short(total: Loss) -> Loss:
-    """The total itself; or, once its fractions are very long, rounded up to 150 decimals.
-
-    Without it a few hundred epsilons like 1/(a large prime) would make every addition slow.
-    """
-    fields = (total.epsilon, total.rho, total.delta, total.squares)
-    if max(field.denominator for field in fields) <= GRID:
-        return total
-    return Loss(*(Fraction(ceil(field * GRID), GRID) for field in fields))
-
-
 _FOLDS: Mapping[str, Callable[[Account, int, Head, bytes], None]] = {
     "opened": Account._opened,
     "reserved": Account._reserved,
@@ -361,4 +387,5 @@ _FOLDS: Mapping[str, Callable[[Account, int, Head, bytes], None]] = {
     "prior": Account._prior,
     "budget": Account._budget,
     "edition": Account._edition,
+    "blocks": Account._blocks,
 }

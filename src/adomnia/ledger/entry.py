@@ -39,7 +39,9 @@ __all__ = [
     "write_loss",
 ]
 
-EntryKind = Literal["opened", "reserved", "answered", "repeated", "prior", "budget", "edition"]
+EntryKind = Literal[
+    "opened", "reserved", "answered", "repeated", "prior", "budget", "edition", "blocks"
+]
 KINDS: frozenset[EntryKind] = frozenset(get_args(EntryKind))
 """What an entry may be. A kind is never removed and never changes its meaning."""
 

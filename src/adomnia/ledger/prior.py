@@ -97,7 +97,7 @@ def _moved(account: Account, seen: Account) -> bool:
 
 
 def _spent(name: str | None, account: Account) -> Loss:
-    return account.total if name is None else account.analysts.get(name, Loss())
+    return account.total if name is None else account.spent("analyst", name).most
 
 
 def _holds(name: str | None, budget: Budget, account: Account) -> bool:

@@ -16,6 +16,7 @@ from adomnia.ledger.statement import kept, without_comments
 from adomnia.privacy import events
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import Loss
+from adomnia.queries.blocks import Block, Touched, block_name
 
 __all__ = [
     "Budgets",
@@ -54,6 +55,8 @@ class Reservation:
     priors: int | None = None
     use: Mapping[str, Any] | None = None
     promise: Mapping[str, Any] | None = None
+    blocks: Touched | None = None
+    """The blocks of rows that it can read; None is all, also those that are not declared yet."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ def reserve(journal: Journal, reservation: Reservation, budgets: Budgets) -> Gra
     crash is not known, so the repeated request pays again.
     """
     loss = events.loss(reservation.event)
-    for _, budget, _ in _bound(Account(), reservation, budgets):
+    for _, budget, _, _ in _bound(Account(), reservation, budgets):
         budget.allows(loss)  # the accountant takes a second to load: before, not under, the lock
     record = _record(reservation, loss)
     known: list[PaidUse] = []
@@ -149,6 +152,11 @@ def _refuse_stale(account: Account, reservation: Reservation) -> None:
     if reservation.priors not in (None, len(account.priors)):
         raise MachineryError(
             "more was released exactly while this was planned", "ask again: it is priced anew"
+        )
+    if reservation.blocks is not None and reservation.blocks.dealt != account.dealt:
+        raise MachineryError(
+            "rows were dealt out to other blocks since",
+            "open the database again, with the policy as it is now",
         )
     promise = reservation.promise
     kind = "" if promise is None else promise_kind(promise["digest"])
@@ -204,6 +212,7 @@ def _record(reservation: Reservation, loss: Loss) -> Record:
         "measured": list(use.get("measured", ())),
         "request": _request(reservation),
         "promise": None if promise is None else promise["digest"],
+        "blocks": None if reservation.blocks is None else list(reservation.blocks.blocks),
     }
     body = {
         "statement": kept(reservation.statement),
@@ -243,33 +252,40 @@ def _repeated(account: Account, reservation: Reservation) -> list[PaidUse]:
 
 def _bound(
     account: Account, reservation: Reservation, budgets: Budgets
-) -> Iterator[tuple[str, Budget, Loss]]:
-    """Every budget that binds this reservation: its name, itself, what was spent of it.
+) -> Iterator[tuple[str, Budget, Block, Loss]]:
+    """Every budget that binds this reservation: its name, itself, and what was spent of it in a
+    block that is touched.
 
     The data's comes last: whoever passes their own learns nothing of what others have spent.
     """
-    analyst, session = reservation.analyst, reservation.session
+    touched, bound = reservation.blocks, {("data", ""): budgets.data}
+    if budgets.session is not None and reservation.session is not None:
+        bound = {("session", reservation.session): budgets.session, **bound}
     if budgets.analyst is not None:
-        yield "analyst", budgets.analyst, account.analysts.get(analyst, Loss())
-    if budgets.session is not None and session is not None:
-        yield "session", budgets.session, account.sessions.get(session, Loss())
-    yield "data", budgets.data, account.total
+        bound = {("analyst", reservation.analyst): budgets.analyst, **bound}
+    for (name, who), budget in bound.items():
+        blocks = None if touched is None else touched.blocks
+        for block, loss in account.spent(name, who).among(blocks):
+            yield name, budget, block, loss
 
 
 def _left(
     account: Account, reservation: Reservation, budgets: Budgets, loss: Loss
 ) -> dict[str, Mapping[str, Fraction]]:
-    """What each budget that may be told has left after the loss; refused if one would be passed.
+    """What each budget that may be told has left after the loss, where it has least; refused if one
+    would be passed.
 
     What costs nothing is never refused, also where a budget was lowered below what is spent.
     """
     after: dict[str, Mapping[str, Fraction]] = {}
-    for name, budget, spent in _bound(account, reservation, budgets):
+    for name, budget, block, spent in _bound(account, reservation, budgets):
         told, total = budgets.tells(name), spent if loss == Loss() else spent + loss
         if total is not spent and not budget.allows(total):
-            raise _refusal(name, budget, spent, loss) if told else _untold(budget, loss)
+            where = name if reservation.blocks is None else f"{name} for {block_name(block)}"
+            raise _refusal(where, budget, spent, loss) if told else _untold(budget, loss)
         if told:
-            after[name] = budget.remaining(total)
+            here = budget.remaining(total)
+            after[name] = least({"before": after.get(name, here), "now": here})
     return after
 
 

@@ -30,9 +30,19 @@ from adomnia.marginals.core.cost import (
     views_factor,
 )
 from adomnia.marginals.core.estimate import Residuals
+from adomnia.marginals.core.last_values import (
+    LastWidths,
+    blocks_without,
+    cells_without,
+    empty_places,
+    outstanding,
+    views_without,
+    workload_without,
+)
 from adomnia.marginals.core.margins import cell_margins
 from adomnia.marginals.core.measure import MarginalStrategy, NoisySubsets, Tables, parameter, take
 from adomnia.marginals.core.microdata import SyntheticRecords
+from adomnia.marginals.core.range_noise import RangeNoise
 from adomnia.marginals.core.records import Forbidden, fit_records
 from adomnia.marginals.core.schedule import Schedule, candidates, schedule, usual_noise
 from adomnia.marginals.release import (
@@ -181,13 +191,14 @@ def part_of(loss: Loss, share: Fraction) -> Loss:
     return Loss.concentrated(loss.rho * share) if loss.rho else Loss.pure(loss.epsilon * share)
 
 
-def release_adaptively(
+def release_adaptively(  # noqa: PLR0913
     plan: AdaptivePlan,
     tables: Tables,
     bits: Bits = SYSTEM,
     progress: Progress | None = None,
     *,
     forbidden: Forbidden | None = None,
+    last: LastWidths | None = None,
     confidence: float = 0.95,
 ) -> ReleasedMarginals:
     """The tables that are worth it measured, and all tables tabulated from records.
@@ -209,11 +220,13 @@ def release_adaptively(
     rows = plan.rows if plan.rows is not None else _counted(plan, tables, bits)
     if plan.measures_all(rows):
         return release_marginals(
-            plan.whole, tables, bits, progress, forbidden=forbidden, confidence=confidence
-        )
+            plan.whole, tables, bits, progress,
+            forbidden=forbidden, last=last, confidence=confidence,
+        )  # fmt: skip
     run = _Run(plan, tables, bits, forbidden or {})
     planned = plan.schedule(rows)
     run.measure_singles(planned.singles)
+    run.find_empty([*(last or {})])
     run.choose_and_measure(planned, lambda done: say("measure", done))
     say("fit", 0.0)
     records = run.fitted()
@@ -256,6 +269,7 @@ class _Run:
         self.chance = np.random.default_rng(bits.integer(64))
         self.rows = exact_rows(tables, bits) if total_is_public(plan.neighbors) else None
         self.noisy: list[NoisySubsets] = []
+        self.empty: frozenset[int] = frozenset()
         self.chosen: dict[Subset, Fraction] = {}
 
     def measure_singles(self, share: Fraction) -> None:
@@ -263,6 +277,14 @@ class _Run:
         self.singles = single_plan(self.plan, share)
         self.noisy = take(self.singles.strategy, self.tables, self.bits)
         self.single_residuals = residuals_of(self.singles, self.noisy, self.rows)
+
+    def find_empty(self, places: Sequence[int]) -> None:
+        """The attributes whose last value does not stand out of its noise."""
+        plan, alone = self.singles, self.singles.workload
+        tables = estimate.tables(self.single_residuals, grouped(alone.marginals, alone.sizes))
+        noise = RangeNoise(alone, plan.strategy, plan.blocks)
+        self.empty = empty_places(alone, tables, outstanding(noise, places))
+        self.forbidden = cells_without(self.forbidden, self.empty)
 
     def choose_and_measure(self, planned: Schedule, progress: Callable[[float], None]) -> None:
         """Rounds: records of what is known, the tables farthest from them, measured."""
@@ -332,18 +354,19 @@ class _Run:
         parts = downward_closure([subset])
         return [part for part in parts if len(part) > 1 and part not in self.chosen]
 
-    def residuals(self) -> Residuals:
-        """All that was measured, as residual blocks."""
-        workload = self.plan.workload
+    def residuals(self, empty: frozenset[int] = frozenset()) -> Residuals:
+        """All that was measured, as residual blocks, without last values that are empty."""
+        workload = workload_without(self.plan.workload, empty)
         if self.plan.kind == "gaussian":
-            return Residuals(workload.sizes, _gathered(self.noisy, workload.sizes))
+            return Residuals(workload.sizes, blocks_without(self.noisy, empty, workload.sizes))
         known = (*self.singles.workload.marginals, *self.chosen)
         wanted = Workload(workload.names, workload.sizes, known)
-        return estimate.combine(self.noisy, wanted, self.rows)
+        views = views_without(self.noisy, empty, workload.sizes)
+        return estimate.combine(views, wanted, self.rows)
 
     def fitted(self) -> SyntheticRecords:
         """Records near what was measured; what is random here protects nobody."""
-        residuals = self.residuals()
+        residuals = self.residuals(self.empty)
         rows = max(0, round(residuals.total))
         return fit_records(residuals, rows, self.chance, self.forbidden)
 
@@ -393,25 +416,6 @@ def _singles(workload: Workload) -> Workload:
     used = sorted({place for subset in workload.marginals for place in subset})
     alone = tuple((place,) for place in used) or ((),)
     return Workload(workload.names, workload.sizes, alone)
-
-
-def _gathered(noisy: Sequence[NoisySubsets], sizes: tuple[int, ...]) -> tuple[NoisySubsets, ...]:
-    """Blocks that were measured one after the other, those of one shape together."""
-    known = {
-        subset: (values, variance)
-        for part in noisy
-        for subset, values, variance in zip(
-            part.group.subsets, part.values, part.variances.tolist(), strict=True
-        )
-    }
-    return tuple(
-        NoisySubsets(
-            group,
-            np.array([known[s][0] for s in group.subsets], np.float64),
-            np.array([known[s][1] for s in group.subsets]),
-        )
-        for group in grouped(list(known), sizes)
-    )
 
 
 def _root(number: Fraction) -> Fraction:

@@ -24,6 +24,14 @@ from adomnia.marginals.core.cost import (
     with_total,
 )
 from adomnia.marginals.core.estimate import Residuals
+from adomnia.marginals.core.last_values import (
+    LastWidths,
+    blocks_without,
+    cells_without,
+    empty_places,
+    views_without,
+    workload_without,
+)
 from adomnia.marginals.core.margins import (
     cell_margins,
     gaussian_margins,
@@ -286,13 +294,15 @@ def release_marginals(  # noqa: PLR0913
     *,
     microdata: bool = True,
     forbidden: Forbidden | None = None,
+    last: LastWidths | None = None,
     confidence: float = 0.95,
 ) -> ReleasedMarginals:
     """The tables measured once, and everything that follows from the noisy values.
 
     `tables` is called with marginals and gives their exact counts, sealed. `progress` is called
     with the step's name and how much of it is done; raising in it stops the release. Without
-    `microdata` only unbiased tables are made. `forbidden` cells of a marginal stay empty.
+    `microdata` only unbiased tables are made. `forbidden` cells of a marginal stay empty,
+    and so does the last value of an attribute in `last` where it does not pass what is said there.
     `confidence` is how often each margin holds. Nothing is paid here: `Database.release` does that.
 
     Returns what may be published. Raises what `tables` or `progress` raises.
@@ -320,7 +330,10 @@ def release_marginals(  # noqa: PLR0913
         say("done", 1.0)
         return ReleasedMarginals(confidence, unbiased, widths)
     say("fit", 0.0)
-    records = _records(residuals, bits, forbidden or {})
+    empty = empty_places(plan.workload, unbiased, last or {})
+    if empty:
+        residuals = residuals_of(plan, measured, rows, empty)
+    records = _records(residuals, bits, cells_without(forbidden or {}, empty))
     say("tabulate", 0.0)
     sizes = plan.workload.sizes
     marginals = {subset: records.tabulate(sizes, subset) for subset in plan.workload.marginals}
@@ -339,12 +352,20 @@ def exact_rows(tables: Tables, bits: Bits) -> int:
 
 
 def residuals_of(
-    plan: MarginalPlan, measured: Sequence[NoisySubsets], rows: int | None
+    plan: MarginalPlan,
+    measured: Sequence[NoisySubsets],
+    rows: int | None,
+    empty: frozenset[int] = frozenset(),
 ) -> Residuals:
-    """What was measured by a plan, as residual blocks; `rows` where their number is public."""
+    """What was measured by a plan, as residual blocks; `rows` where their number is public. Of the
+    attributes that are `empty` without the last value."""
+    workload = workload_without(plan.workload, empty) if empty else plan.workload
+    sizes = workload.sizes
     if plan.strategy.method == "residual":
-        return Residuals(plan.workload.sizes, tuple(measured))
-    return estimate.combine(measured, plan.workload, rows)
+        blocks = blocks_without(measured, empty, sizes) if empty else tuple(measured)
+        return Residuals(sizes, blocks)
+    views = views_without(measured, empty, sizes) if empty else measured
+    return estimate.combine(views, workload, rows)
 
 
 def _widths(plan: MarginalPlan, confidence: float) -> dict[Subset, float]:

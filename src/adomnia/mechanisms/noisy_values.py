@@ -23,7 +23,7 @@ class Noisy:
 
     Cells that are `tied` share draws. `fitted` ones were moved to agree with what is public.
     Of noise inside the kernel, `widths` say how far each cell strays at each of its levels. The
-    `law` names noise that follows the data.
+    `law` names noise that follows the data; units were cut off at `bound`, if one was found.
     """
 
     values: NDArray[Any]
@@ -34,6 +34,7 @@ class Noisy:
     fitted: bool = False
     widths: NDArray[np.float64] | None = None
     law: str = ""
+    bound: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The values as the ledger keeps them: they are released, so they are no secret."""
@@ -48,6 +49,7 @@ class Noisy:
             **({"fitted": True} if self.fitted else {}),
             **({} if self.widths is None else {"widths": self.widths.tolist()}),
             **({"law": self.law} if self.law else {}),
+            **({} if self.bound is None else {"bound": self.bound}),
         }
 
     @classmethod
@@ -61,7 +63,7 @@ class Noisy:
         tied, fitted = part.get("tied", False), part.get("fitted", False)
         widths = None if part.get("widths") is None else np.array(part["widths"], np.float64)
         eta, law = Fraction(part["eta"]), part.get("law", "")
-        return cls(values, noise, terms, eta, tied, fitted, widths, law)
+        return cls(values, noise, terms, eta, tied, fitted, widths, law, part.get("bound"))
 
 
 @dataclass(frozen=True)

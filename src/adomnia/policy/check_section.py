@@ -4,6 +4,7 @@ bounds and lists of its attributes come."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
@@ -17,7 +18,10 @@ TAKEN = "taken from the data"
 """How a draft marks what it took from the rows."""
 
 _RECEIPT = re.compile(r"[0-9a-f]{32}")
-_HEADER = re.compile(r"\s*\[\s*attributes\s*\.\s*([\"']?)(.+?)\1\s*\]")
+_HEADER = re.compile(
+    r"\s*\[\s*(?:tables\s*\.\s*([\"']?)(?P<table>.+?)\1\s*\.\s*)?"
+    r"attributes\s*\.\s*([\"']?)(?P<name>.+?)\3\s*\]"
+)
 
 
 @dataclass(frozen=True)
@@ -67,21 +71,32 @@ def _share(reader: Reader, name: str, value: Any) -> float:
 
 def origins_of(reader: Reader) -> dict[str, str]:
     """Whence the domain of an attribute is: `public`, `data`, or the receipt by which it was paid.
+    Those of several tables are called after their table, `visits.cost`.
 
     What a draft took from the data says so in a comment; of what is left no origin is known.
     """
     found = dict.fromkeys(_marked(reader.text), "data")
-    for name, part in reader.sections(AttributeSection, "attributes").items():
+    for name, path, written in _attributes(reader):
+        part = reader.section(AttributeSection, path, written)
         if part.origin is None:
             continue
         if part.origin not in ("public", "data") and not _RECEIPT.fullmatch(part.origin):
             reader.fail(
                 f"origin of {name!r} is not known",
                 "public, data, or the receipt of an answer that it was taken from",
-                ("attributes", name, "origin"),
+                (*path, "origin"),
             )
         found[name] = part.origin
     return found
+
+
+def _attributes(reader: Reader) -> Iterator[tuple[str, tuple[str, ...], Any]]:
+    """The attributes as they are called, where each is written, and what is written there."""
+    for name, written in reader.tree.get("attributes", {}).items():
+        yield name, ("attributes", name), written
+    for table, part in reader.tree.get("tables", {}).items():
+        for name, written in part.get("attributes", {}).items():
+            yield f"{table}.{name}", ("tables", table, "attributes", name), written
 
 
 def _marked(text: str) -> list[str]:
@@ -90,7 +105,11 @@ def _marked(text: str) -> list[str]:
     for line in text.splitlines():
         if line.lstrip().startswith("["):
             header = _HEADER.match(line)
-            name = header[2] if header else ""
+            name = _called(header) if header else ""
         if name and TAKEN in line.partition("#")[2]:
             found.append(name)
     return found
+
+
+def _called(header: re.Match[str]) -> str:
+    return f"{header['table']}.{header['name']}" if header["table"] else header["name"]

@@ -20,11 +20,15 @@ __all__ = ["attributes_of"]
 Path = tuple[str, ...]
 
 
-def attributes_of(reader: Reader) -> dict[str, Attribute]:
-    """What the policy says its columns may hold."""
-    found = {}
-    for name, part in reader.sections(AttributeSection, "attributes").items():
-        path = ("attributes", name)
+def attributes_of(reader: Reader, table: Path = ()) -> dict[str, Attribute]:
+    """What the policy says its columns may hold; of one table, where it has several."""
+    tree: Any = reader.tree
+    for name in table:
+        tree = tree[name]
+    found, place = {}, (*table, "attributes")
+    for name, written in tree.get("attributes", {}).items():
+        path = (*place, name)
+        part = reader.section(AttributeSection, path, written)
         domain = reader.guard(path, partial(_domain, reader, part, path))
         found[name] = Attribute(name, domain, part.nullable, part.sensitive, part.description or "")
     return found

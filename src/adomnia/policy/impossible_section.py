@@ -14,7 +14,7 @@ from adomnia.queries.operations import call, constant
 from adomnia.queries.ranges import count_cells
 from adomnia.schema.table import Attribute
 
-__all__ = ["Impossible", "impossible_rows", "possible"]
+__all__ = ["Impossible", "by_attributes", "impossible_rows", "possible"]
 
 SECTION = ("impossible",)
 
@@ -61,10 +61,7 @@ class _Condition:
         try:
             test = bind_condition(when, domains)
         except QuestionError as error:
-            unknown = re.match(r"there is no column '(.*)'", error.message)
-            hint = closest(unknown[1], attributes) if unknown else error.hint
-            message = f"there is no attribute {unknown[1]!r}" if unknown else error.message
-            raise self.reader.error(message, hint, self.line) from None
+            raise self.reader.error(*by_attributes(error, attributes), self.line) from None
         for column in columns(test):
             if count_cells(column.range) is None:
                 raise self.reader.error(
@@ -84,6 +81,14 @@ class _Condition:
         start = heads[self.number]
         keys = (i for i in range(start, len(lines)) if re.match(r"\s*[\"']?when", lines[i]))
         return next(keys, start) + 1
+
+
+def by_attributes(error: QuestionError, attributes: Mapping[str, Attribute]) -> tuple[str, str]:
+    """What is wrong with a part of SQL in a policy, and what to do: its columns are attributes."""
+    unknown = re.match(r"there is no column '(.*)'", error.message)
+    if not unknown:
+        return error.message, error.hint
+    return f"there is no attribute {unknown[1]!r}", closest(unknown[1], attributes)
 
 
 def possible(impossible: tuple[Impossible, ...]) -> Expr | None:

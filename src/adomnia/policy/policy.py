@@ -14,6 +14,7 @@ from typing import Any
 
 from adomnia.errors import PolicyError
 from adomnia.policy.audit_section import Audit, audit_section
+from adomnia.policy.blocks_section import blocks_of
 from adomnia.policy.check_section import CheckLimits, check_limits, origins_of
 from adomnia.policy.domains import attributes_of
 from adomnia.policy.graph_section import GraphSource, graph_source
@@ -29,11 +30,14 @@ from adomnia.policy.sections import (
     PublicSection,
     QualitySection,
 )
+from adomnia.policy.tables_section import DeclaredTables, declared_tables
 from adomnia.policy.toml_reader import Reader, check_sections, parse
 from adomnia.privacy.composition import Budget
 from adomnia.privacy.loss import exact
 from adomnia.privacy.neighbors import RELATIONS, Neighbors
+from adomnia.queries.blocks import Blocks
 from adomnia.schema.table import Attribute
+from adomnia.schema.tables import Tables
 from adomnia.storage.file_address import file_name, is_file_address
 
 __all__ = [
@@ -119,6 +123,18 @@ class Policy:
     """What counting what is left out of each edition may cost; None counts nothing."""
     description: str = ""
     """What the table is, in the curator's words: public, and shown wherever it is asked."""
+    several: DeclaredTables | None = None
+    """Several private tables in the place of one."""
+    below: Tables | None = None
+    """The private tables that a view is over; None of what is no view."""
+    owners: int = 1
+    """To how many units a row belongs."""
+    automatic: bool = False
+    """Whether the bound of a unit is found in the data."""
+    searched: frozenset[str] = frozenset()
+    """Columns that add up rows whose bound is found in the data."""
+    blocks: Blocks | None = None
+    """How rows are dealt out to blocks, each with the budget of the data."""
     rows_stay: bool = True
     """Whether no row's content changes how many rows the source is read as; its kind says so."""
 
@@ -135,8 +151,9 @@ def read_policy(file: str | Path) -> Policy:
     reader = parse(path)
     check_sections(reader)
     privacy = reader.section(PrivacySection, ("privacy",), _needed(reader, "privacy"))
+    several = declared_tables(reader, privacy)
     graph = graph_source(reader) if "graph" in reader.tree else None
-    data = _data(reader, needed=graph is None)
+    data = _data(reader, needed=graph is None and several is None, several=several)
     source = data.source or ""
     table = _stem(source) if data.table is None else data.table
     attributes = attributes_of(reader)
@@ -145,19 +162,17 @@ def read_policy(file: str | Path) -> Policy:
         source=source,
         table=table.rpartition(".")[2] if "://" in source else table,
         relation=table,
-        neighbors=_neighbors(reader, privacy),
+        neighbors=_neighbors(reader, privacy, several),
         budget=_budget(reader, privacy, ("privacy",)),
         attributes=attributes,
         impossible=impossible_rows(reader, attributes),
-        unit=privacy.unit,
+        unit=_unit(privacy, several),
+        several=several,
         analysts={
             name: _budget(reader, part, ("analysts", name))
             for name, part in reader.sections(AnalystSection, "analysts").items()
         },
-        public={
-            name: PublicSource(part.source, part.key)
-            for name, part in reader.sections(PublicSection, "public").items()
-        },
+        public=_public(reader, privacy, several),
         ledger=reader.section(LedgerSection, ("ledger",)).url or f"{path.stem}.ledger",
         accounts=reader.section(AccountsSection, ("accounts",)).url,
         priors=_priors(reader),
@@ -178,6 +193,7 @@ def read_policy(file: str | Path) -> Policy:
         quality=_quality(reader),
         description=data.description or "",
         in_place=data.in_place,
+        blocks=blocks_of(reader, attributes) if "blocks" in reader.tree else None,
     )
 
 
@@ -189,15 +205,18 @@ def _needed(reader: Reader, name: str) -> Any:
     return reader.tree[name]
 
 
-def _data(reader: Reader, needed: bool) -> DataSection:
-    """Where the rows are; a graph can be without."""
+def _data(reader: Reader, needed: bool, several: DeclaredTables | None) -> DataSection:
+    """Where the rows are; a graph can be without, and several tables say it themselves."""
     if not needed and "data" not in reader.tree:
         return DataSection()
     data = reader.section(DataSection, ("data",), _needed(reader, "data"))
-    if not data.source:
+    if not data.source and several is None:
         hint = 'for example source = "people.parquet"'
         reader.fail("source must be a text", hint, ("data", "source"))
-    if data.memory is not None and "://" in data.source and not is_file_address(data.source):
+    sources = (
+        [data.source or ""] if several is None else [s.source for s in several.sources.values()]
+    )
+    if data.memory is not None and any("://" in s and not is_file_address(s) for s in sources):
         hint = "a server is told in its own settings, or in its address (docs/sources.md)"
         reader.fail("memory is for files, which are read here", hint, ("data", "memory"))
     return data
@@ -211,7 +230,31 @@ def _stem(source: str) -> str:
     return re.sub(r"\W+", "_", Path(source).name.split(".")[0]) or "data"
 
 
-def _neighbors(reader: Reader, privacy: PrivacySection) -> Neighbors:
+def _unit(privacy: PrivacySection, several: DeclaredTables | None) -> str | None:
+    """The column that names a unit; with several tables, the tables of units."""
+    if several is None:
+        return None if privacy.unit is None else str(privacy.unit)
+    return ", ".join(several.tables.units)
+
+
+def _public(
+    reader: Reader, privacy: PrivacySection, several: DeclaredTables | None
+) -> dict[str, PublicSource]:
+    """The public tables; one that tells of single units is none."""
+    found = reader.sections(PublicSection, "public")
+    for name, part in found.items():
+        if several is None and part.key == privacy.unit:
+            said = f"the key of the public table {name!r} is the unit: it tells of single units"
+            hint = "what everybody may know of a person is an attribute with sensitive = false"
+            reader.fail(said, hint, ("public", name, "key"))
+        if several is not None and name.lower() in map(str.lower, several.names):
+            reader.fail(f"{name!r} is a private table or a view already", "", ("public", name))
+    return {name: PublicSource(part.source, part.key) for name, part in found.items()}
+
+
+def _neighbors(
+    reader: Reader, privacy: PrivacySection, several: DeclaredTables | None
+) -> Neighbors:
     relation = privacy.neighbors
     if relation not in RELATIONS:
         reader.fail(
@@ -222,7 +265,7 @@ def _neighbors(reader: Reader, privacy: PrivacySection) -> Neighbors:
     if privacy.most is not None:
         hint = 'it goes with neighbors = "free-lunch"'
         reader.fail("most is for free-lunch privacy", hint, ("privacy", "most"))
-    bounds, group = _bounds(reader, privacy), privacy.group or 1
+    bounds, group = _bounds(reader, privacy, several), privacy.group or 1
     found: Neighbors = reader.guard(
         ("privacy", "neighbors"), lambda: Neighbors(relation, group=group, **bounds)
     )
@@ -232,9 +275,22 @@ def _neighbors(reader: Reader, privacy: PrivacySection) -> Neighbors:
 _BOUNDS = {"max_rows": "rows", "max_groups": "groups", "max_rows_per_group": "each"}
 
 
-def _bounds(reader: Reader, privacy: PrivacySection) -> dict[str, int]:
-    """How much of one unit is used."""
+def _bounds(
+    reader: Reader, privacy: PrivacySection, several: DeclaredTables | None
+) -> dict[str, int]:
+    """How much of one unit is used; with several tables, of a row of its own table."""
     written = {name: most for name in _BOUNDS if (most := getattr(privacy, name)) is not None}
+    if several is not None:
+        return {_BOUNDS[name]: most for name, most in {**written, "max_rows": 1}.items()}
+    if not isinstance(privacy.unit, str | None) or privacy.unit == "":
+        reader.fail("unit must be a text", 'for example unit = "person_id"', ("privacy", "unit"))
+    most = privacy.max_rows
+    whole = isinstance(most, int) and not isinstance(most, bool) and 1 <= most <= 10**9
+    if most is not None and not whole:
+        reader.fail("max_rows must be a whole number of at least 1", "", ("privacy", "max_rows"))
+    if privacy.most_rows is not None:
+        hint = "it is where the search for max_rows ends, with several tables"
+        reader.fail("most_rows goes with [tables]", hint, ("privacy", "most_rows"))
     if privacy.unit is None:
         for name in written:
             hint = "the column that names a person"

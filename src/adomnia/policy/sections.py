@@ -32,6 +32,8 @@ __all__ = [
     "PublicSection",
     "QualitySection",
     "Section",
+    "TableSection",
+    "ViewSection",
 ]
 
 Whole = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
@@ -74,8 +76,9 @@ class PrivacySection(Losses, frozen=True):
     """`[privacy]`: what is promised, and how much may be spent."""
 
     neighbors: Written = "unbounded"
-    unit: Text | None = None
-    max_rows: Whole | None = None
+    unit: Written = None
+    max_rows: Written = None
+    most_rows: Whole | None = None
     max_groups: Whole | None = None
     max_rows_per_group: Whole | None = None
     group: Whole | None = None
@@ -99,6 +102,24 @@ class AttributeSection(Section, frozen=True):
     nullable: bool = False
     sensitive: bool = True
     origin: Text | None = None
+    description: Described | None = None
+
+
+class TableSection(Section, frozen=True):
+    """`[tables.NAME]`: one of several private tables."""
+
+    source: Text
+    table: Text | None = None
+    key: Text | None = None
+    references: Written = None
+    attributes: Written = None
+    description: Described | None = None
+
+
+class ViewSection(Section, frozen=True):
+    """`[views.NAME]`: a question's rows under a name of their own."""
+
+    sql: Text
     description: Described | None = None
 
 
@@ -144,6 +165,12 @@ class QualitySection(Section, frozen=True):
     """`[quality]`: what counting that which is left out of an edition may cost."""
 
     epsilon: Written = None
+
+
+class BlocksSection(Section, frozen=True):
+    """`[blocks]`: by what rows are dealt out to blocks, each with a budget of its own."""
+
+    by: Text
 
 
 class GraphSection(Section, frozen=True):
@@ -199,6 +226,8 @@ SECTIONS: Mapping[str, type[Section]] = {
     "data": DataSection,
     "privacy": PrivacySection,
     "attributes": AttributeSection,
+    "tables": TableSection,
+    "views": ViewSection,
     "analysts": AnalystSection,
     "public": PublicSection,
     "ledger": LedgerSection,
@@ -206,11 +235,12 @@ SECTIONS: Mapping[str, type[Section]] = {
     "prior": PriorSection,
     "impossible": ImpossibleSection,
     "quality": QualitySection,
+    "blocks": BlocksSection,
     "graph": GraphSection,
     "audit": AuditSection,
     "check": CheckSection,
 }
-NAMED = ("attributes", "analysts", "public")
+NAMED = ("attributes", "tables", "views", "analysts", "public")
 """Sections that are written once for each name."""
 LISTED = ("prior", "impossible")
 """Sections that are written with two brackets, as often as need be."""

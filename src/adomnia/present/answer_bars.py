@@ -31,7 +31,7 @@ def answer_bars(answer: Answer, name: str) -> list[Bar]:
     return bars
 
 
-def _bar(key: str, given: float, off: float | None, ends: tuple[float, float] | None) -> Bar:
+def _bar(key: str, given: float, off: float | None, ends: tuple[Any, Any] | None) -> Bar:
     """A bar with its margin to both sides, or with the interval that was paid for."""
     if ends is not None and all(map(_is_drawable, ends)):
         figure = f"{value(given)}, {value(ends[0])} to {value(ends[1])}"

@@ -6,11 +6,12 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from adomnia.errors import MachineryError
 from adomnia.formatting import label, number, share, significant
@@ -47,17 +48,19 @@ class _ColumnView:
     figures: list[tuple[str, str]]
     frequent: list[tuple[str, str]]
     bounds: list[tuple[str, str, str]]
+    codes: str
     picture: str
     beyond: int
 
 
-def write_check(check: SourceCheck, file: str | Path) -> Path:
-    """The page in a file that its owner alone may read, whole or not at all."""
+def write_check(checks: Sequence[SourceCheck], file: str | Path) -> Path:
+    """The page of one table or several, in a file that its owner alone may read, whole or not at
+    all."""
     path = Path(file)
     try:
         handle, made = tempfile.mkstemp(prefix=".check-", dir=path.parent)
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(check_page(check))
+            stream.write(check_page(checks))
         Path(made).replace(path)
     except OSError as error:
         reason = error.strerror or "the disk refused"
@@ -65,14 +68,24 @@ def write_check(check: SourceCheck, file: str | Path) -> Path:
     return path
 
 
-def check_page(check: SourceCheck) -> str:
-    """The HTML of a check."""
+def check_page(checks: Sequence[SourceCheck]) -> str:
+    """The HTML of the check of one table, or of several."""
+    facts = {
+        "made": f"{datetime.now(UTC):%d %B %Y, %H:%M} UTC",
+        "tables": [_table(check) for check in checks],
+        "share": share,
+        "share_of": share_of,
+    }
+    return render("check.html", facts)
+
+
+def _table(check: SourceCheck) -> dict[str, Any]:
+    """A table as the page shows it."""
     look, said = check.inspection, remarks(check)
     units = look.units
-    facts = {
-        "table": check.policy.table,
+    return {
+        "name": check.policy.table,
         "rows": look.rows,
-        "made": f"{datetime.now(UTC):%d %B %Y, %H:%M} UTC",
         "edition": check.edition,
         "grave": [one for one in said if one.grave],
         "others": [one for one in said if not one.grave],
@@ -81,16 +94,12 @@ def check_page(check: SourceCheck) -> str:
         "columns": [_view(check, column) for column in look.columns],
         "undeclared": [(one, looks_like(one)) for one in look.undeclared],
         "unit": check.policy.unit,
-        "sizes": None if units is None else row_sizes(units.sizes),
+        "sizes": None if units is None or not units.sizes else row_sizes(units.sizes),
         "nobody": 0 if units is None else units.nobody,
         "cuts": [] if units is None else [(bound_text(cut), cut) for cut in units.cuts],
+        "links": check.links,
         "changes": check.changes,
-        "repeated": look.repeated,
-        "share": share,
-        "share_of": share_of,
-        "significant": significant,
     }
-    return render("check.html", facts)
 
 
 def column_domain(domain: Domain) -> str:
@@ -127,7 +136,7 @@ def _view(check: SourceCheck, column: InspectedColumn) -> _ColumnView:
     domain = check.policy.attributes[column.name].domain
     bins = None if column.numbers is None else column.numbers.bins
     return _ColumnView(
-        re.sub(r"\W+", "_", f"column-{column.name}"),
+        re.sub(r"\W+", "_", f"column-{check.policy.table}-{column.name}"),
         column.name,
         column_domain(domain),
         check.origin(column.name),
@@ -135,6 +144,7 @@ def _view(check: SourceCheck, column: InspectedColumn) -> _ColumnView:
         [("unreadable" if value is None else repr(value), f"{many:,}")
          for value, many in column.frequent],
         column_bounds(column, domain),
+        "" if column.numbers is None else column.numbers.codes,
         _bars(column, domain) if bins is None else _histogram(column, domain),
         0 if bins is None else bins.before + bins.after,
     )  # fmt: skip

@@ -15,8 +15,8 @@ from adomnia.present.drawing.bars import Bar, bar_chart
 from adomnia.present.drawing.heat_map import heat_map
 from adomnia.present.drawing.plot import Plot, Series, draw
 from adomnia.present.templating import render
-from adomnia.review.numbers_comparison import ComparedNumbers
-from adomnia.review.records_comparison import ComparedTable, RecordsComparison
+from adomnia.review.microdata.numbers_comparison import ComparedNumbers
+from adomnia.review.microdata.records_comparison import ComparedTable, RecordsComparison
 
 __all__ = ["microdata_report", "refuse_place", "write_microdata_report"]
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from adomnia.formatting import amount
 from adomnia.policy.policy import Policy
 from adomnia.privacy.composition import Budget, convert
+from adomnia.schema.tables import Tables
 
 __all__ = ["promise_text"]
 
@@ -24,7 +25,7 @@ _ONE = {
 
 def promise_text(policy: Policy, spent: str = "0", released: int = 0) -> list[str]:
     """A sentence for each part of the promise; `spent` of its budget, after exact releases."""
-    said = [_protected(policy), *_budgets(policy.budget)]
+    said = [_protected(policy), *_budgets(policy.budget), *_blocks(policy)]
     if Fraction(spent):
         said.append(f"Of this {amount(spent)} is spent by now.")
     if released:
@@ -48,6 +49,23 @@ def promise_text(policy: Policy, spent: str = "0", released: int = 0) -> list[st
     return said
 
 
+def _blocks(policy: Policy) -> list[str]:
+    """What is promised of rows that lie in blocks."""
+    if policy.blocks is None:
+        return []
+    count, by = len(policy.blocks.names), policy.blocks.by
+    said = (
+        f"Rows lie in {count:,} blocks by {by}, and this budget is each block's own: a question "
+        "costs in the blocks that it can read, and a row loses what was spent in its block."
+    )
+    if policy.neighbors.replaces:
+        said += (
+            " A row that is changed may leave one block for another: it loses what was spent in "
+            "both."
+        )
+    return [said]
+
+
 def _protected(policy: Policy) -> str:
     neighbors = policy.neighbors
     if neighbors.most is not None:
@@ -57,6 +75,10 @@ def _protected(policy: Policy) -> str:
             "table is answered as an empty one."
         )
     many = f", for any {neighbors.group} of them at once" if neighbors.group > 1 else ""
+    tables = policy.below if policy.several is None else policy.several.tables
+    if tables is not None:
+        rows, used = f"{_belonging(tables)} together", _used(tables)
+        return f"Differential privacy: what an answer must not show is {rows}{many}. {used}"
     if policy.unit is not None:
         rows = f"all rows with the same {policy.unit} together (at most {neighbors.rows} are used)"
         return f"Differential privacy: what an answer must not show is {rows}{many}."
@@ -64,6 +86,26 @@ def _protected(policy: Policy) -> str:
         f"Differential privacy: what an answer must not show is {_ONE[neighbors.relation]}{many}. "
         "No unit is declared, so a person with several rows is protected for each row only."
     )
+
+
+def _belonging(tables: Tables) -> str:
+    """Which rows are protected together, of several tables."""
+    units = " or ".join(tables.units)
+    own = f"the row of {units} itself"
+    if len(tables.tables) == len(tables.units):
+        return f"all rows that belong to one of {units}: {own}"
+    return f"all rows that belong to one of {units}: {own} and all that refer to it"
+
+
+def _used(tables: Tables) -> str:
+    """How many rows of one unit are used, of each table."""
+    said = []
+    for name, table in tables.tables.items():
+        if table.auto:
+            said.append(f"of {name} as many rows as a private search finds")
+        else:
+            said.append(f"of {name} {table.max_rows:,} {'row' if table.max_rows == 1 else 'rows'}")
+    return f"Of each at most are used: {', '.join(said)}. Rows that belong to nobody are not used."
 
 
 def _budgets(budget: Budget) -> list[str]:

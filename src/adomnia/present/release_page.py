@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product, starmap
 from typing import Any
 
+from adomnia.curator.answers.omissions import sentences
 from adomnia.curator.releases.figures import COUNT, figures
 from adomnia.curator.releases.presentation import Imprint, Presentation
 from adomnia.curator.releases.release import Release
@@ -33,6 +34,7 @@ class _TableView:
     figures: list[str]
     rows: list[tuple[tuple[Any, ...], list[tuple[str, str]]]]
     more: int
+    not_shown: tuple[str, ...]
 
 
 def release_page(
@@ -44,6 +46,8 @@ def release_page(
     shown = sorted(workload.marginals, key=lambda subset: (len(subset), subset))[:MOST_TABLES]
     records, keys = release.microdata, release.plan.layout.keys
     banded = {one.name for one in release.plan.bands}
+    tables = [_table(release, subset) for subset in shown]
+    beside = {note for table in tables for note in table.not_shown}
     facts = {
         "imprint": imprint,
         "published": f"{imprint.published.day} {imprint.published:%B %Y}",
@@ -53,13 +57,13 @@ def release_page(
         "cost": symbol_amounts(release.plan.spent.amounts),
         "records": None if records is None else len(records),
         "order": release.plan.spec,
-        "notes": release.notes,
+        "notes": [note for note in release.notes if note not in beside],
         "left_out": release.plan.layout.left_out,
         "described": [(key.name, key.description) for key in keys if key.description],
         "keys": [key.written for key in keys if key.written and key.name not in banded],
         "bands": release.plan.bands,
         "receipt": release.receipt,
-        "tables": [_table(release, subset) for subset in shown],
+        "tables": tables,
         "more": len(workload.marginals) - len(shown),
         "quality": _quality(release),
     }
@@ -94,7 +98,9 @@ def _table(release: Release, subset: Subset) -> _TableView:
     anchor = re.sub(r"\W+", "_", named(workload, subset))
     said = [one.said for one in found]
     model = found[0].is_model
-    return _TableView(anchor, names, model, [one for one in drawings if one], said, shown, more)
+    gone = sentences(release.not_shown(subset))
+    drawn = [one for one in drawings if one]
+    return _TableView(anchor, names, model, drawn, said, shown, more, gone)
 
 
 def _shown(number: Any, off: float | None) -> tuple[str, str]:

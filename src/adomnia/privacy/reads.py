@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from adomnia.privacy.contribution import Contribution, Ranked
+from adomnia.privacy.unit_reads import PairSums, UnitSums
 from adomnia.queries.expression import Column, Expr
 
 __all__ = [
+    "REST",
     "CellTotals",
     "CellValues",
     "KeyTotals",
@@ -54,10 +56,18 @@ class KeyTotals:
     keys: tuple[Expr, ...]
 
 
+REST: Final = object()
+"""What stands last on an axis for all that is not on it: another value, or none."""
+
+
 @dataclass(frozen=True)
 class MarginalTables:
     """All marginals of the keys over the values on their axes, of the rows that qualify: how many
-    they are, or what they add up to by one contribution."""
+    they are, or what they add up to by one contribution.
+
+    Where all axes end with the `REST`, every row that qualifies is in exactly one cell of each
+    marginal, whatever it has; where one does not, a row with another value is in none.
+    """
 
     keys: tuple[Expr, ...]
     axes: tuple[tuple[Any, ...], ...]
@@ -89,4 +99,14 @@ class WholeGraph:
     """The graph itself, sealed."""
 
 
-Reads = CellTotals | CellValues | KeyTotals | MarginalTables | UnitRows | UnitPeaks | WholeGraph
+Reads = (
+    CellTotals
+    | CellValues
+    | KeyTotals
+    | MarginalTables
+    | UnitRows
+    | UnitPeaks
+    | UnitSums
+    | PairSums
+    | WholeGraph
+)

@@ -13,7 +13,7 @@ from math import prod
 from typing import Any
 
 from adomnia.queries.calendar import truncate
-from adomnia.queries.expression import Call, Column, Constant, Expr, columns
+from adomnia.queries.expression import Call, Column, Constant, Expr, columns, conjuncts
 from adomnia.queries.operations import evaluate
 from adomnia.queries.patterns import is_rounded, names, stand_ins
 from adomnia.queries.question import Literal, Statistic
@@ -28,7 +28,7 @@ from adomnia.queries.ranges import (
     outside,
 )
 
-__all__ = ["Emptiness", "conjuncts", "may_be"]
+__all__ = ["Emptiness", "may_be"]
 
 WORK = 200_000
 """So many operations are evaluated for one statement in all; what is not proven then is paid."""
@@ -101,17 +101,6 @@ class Emptiness:
         self.work -= cost
         rows = (dict(row) for row in product(*choices))
         return any(all(evaluate(test, row) is True for test in tests) for row in rows)
-
-
-def conjuncts(*tests: Expr | None) -> list[Expr]:
-    """The conditions that must all hold, one by one; those that always do are left out."""
-    parts: list[Expr] = []
-    for test in tests:
-        if isinstance(test, Call) and test.op == "and":
-            parts += conjuncts(*test.args)
-        elif test is not None and not (isinstance(test, Constant) and test.value is True):
-            parts.append(test)
-    return list(dict.fromkeys(parts))
 
 
 def may_be_true(test: Expr) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from adomnia.queries.ranges import Range
 
-__all__ = ["Call", "Column", "Constant", "Expr", "columns", "rewrite"]
+__all__ = ["Call", "Column", "Constant", "Expr", "columns", "conjuncts", "rewrite"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,17 @@ def _columns(expr: Expr) -> Iterator[Column]:
     elif isinstance(expr, Call):
         for arg in expr.args:
             yield from _columns(arg)
+
+
+def conjuncts(*tests: Expr | None) -> list[Expr]:
+    """The conditions that must all hold, one by one; those that always do are left out."""
+    parts: list[Expr] = []
+    for test in tests:
+        if isinstance(test, Call) and test.op == "and":
+            parts += conjuncts(*test.args)
+        elif test is not None and not (isinstance(test, Constant) and test.value is True):
+            parts.append(test)
+    return list(dict.fromkeys(parts))
 
 
 def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:

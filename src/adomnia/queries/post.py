@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, timedelta
 from typing import Any
 
 from adomnia.queries.question import Apply, Given, Group, Literal, Post
+from adomnia.queries.ranges import Day, Moment
 
-__all__ = ["FUNCTIONS", "interval", "known_beforehand", "reckon", "statistics"]
+__all__ = ["FUNCTIONS", "at_step", "interval", "known_beforehand", "reckon", "statistics"]
 
 MAX_DIGITS = 400
 """Rounding to more digits than this, before or after the point, changes nothing useful."""
@@ -92,6 +94,12 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "not": _strict(lambda a: not a),
     "is_null": lambda a: a is None,
 }
+
+
+def at_step(spread: Day | Moment, index: int) -> date:
+    """The day or the moment that so many steps lead to from the lowest."""
+    step = timedelta(days=1) if isinstance(spread, Day) else timedelta(seconds=spread.step)
+    return spread.low + index * step
 
 
 def reckon(post: Post, keys: Sequence[Any], values: Sequence[Any]) -> Any:

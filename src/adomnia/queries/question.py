@@ -10,7 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 from adomnia.queries.expression import Expr
-from adomnia.queries.ranges import count_cells
+from adomnia.queries.ranges import Day, Moment, count_cells
+from adomnia.queries.rows import Rows
 
 __all__ = [
     "Apply",
@@ -31,13 +32,15 @@ class Statistic:
     """One aggregate over the rows of a cell.
 
     `count` takes a condition (None: all rows); `distinct`, `sum`, `avg`, `var`, `quantile`,
-    `min`, `max` and `mode` take an expression, `quantile` also its share.
+    `min`, `max` and `mode` take an expression, `quantile` also its share. Where it is the place of
+    a day or a moment in its `calendar`, in steps from the lowest, it is shown as that.
     """
 
     kind: str
     argument: Expr | None = None
     share: Fraction | None = None
     population: bool = False
+    calendar: Day | Moment | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,8 @@ class Question:
     order: tuple[Sort, ...] = ()
     limit: int | None = None
     offset: int = 0
+    rows: Rows | None = None
+    """Of which tables the rows are, where the policy has several."""
     never: bool = False
     """Whether no row of the public domain meets its condition, whatever the data."""
     notes: tuple[str, ...] = field(default=(), compare=False, repr=False)

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from adomnia.review.check.examination import check_source
     from adomnia.review.check.remarks import Remark, remarks
     from adomnia.review.check.source_check import ExceededLimit, SourceCheck
+    from adomnia.review.check.tables_check import TablesCheck, check_tables
     from adomnia.review.disclosures import Roles, count_disclosures, disclosures_of
-    from adomnia.review.draft import Draft, DraftColumn, Wish, confirmed, draft_policy
+    from adomnia.review.drafts.draft import Draft, DraftColumn, Wish, confirmed, draft_policy
     from adomnia.review.gate import ReleaseCheck, check_release, gate_of
-    from adomnia.review.numbers_comparison import ComparedNumbers
-    from adomnia.review.records_comparison import (
+    from adomnia.review.microdata.numbers_comparison import ComparedNumbers
+    from adomnia.review.microdata.records_comparison import (
         Association,
         ComparedCell,
         ComparedTable,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
         compare_records,
         refuse_comparison,
     )
+    from adomnia.review.tables_draft.draft import draft_tables
+    from adomnia.review.tables_draft.drafted_tables import DraftTable, TablesDraft
 
 _MEMBERS = {
     "attacks": "Sums attack_averaging attack_made_up attack_prior attack_sums attack_tracker "
@@ -40,12 +43,15 @@ _MEMBERS = {
     "check.examination": "check_source",
     "check.remarks": "Remark remarks",
     "check.source_check": "ExceededLimit SourceCheck",
+    "check.tables_check": "TablesCheck check_tables",
     "disclosures": "Roles count_disclosures disclosures_of",
-    "draft": "Draft DraftColumn Wish confirmed draft_policy",
+    "drafts.draft": "Draft DraftColumn Wish confirmed draft_policy",
     "gate": "ReleaseCheck check_release gate_of",
-    "numbers_comparison": "ComparedNumbers",
-    "records_comparison": "Association ComparedCell ComparedTable RecordsComparison "
+    "microdata.numbers_comparison": "ComparedNumbers",
+    "microdata.records_comparison": "Association ComparedCell ComparedTable RecordsComparison "
     "compare_records refuse_comparison",
+    "tables_draft.draft": "draft_tables",
+    "tables_draft.drafted_tables": "DraftTable TablesDraft",
 }
 """What each module of the room gives to everybody."""
 
@@ -58,6 +64,7 @@ __all__ = [
     "ComparedTable",
     "Draft",
     "DraftColumn",
+    "DraftTable",
     "ExceededLimit",
     "RecordsComparison",
     "ReleaseCheck",
@@ -65,6 +72,8 @@ __all__ = [
     "Roles",
     "SourceCheck",
     "Sums",
+    "TablesCheck",
+    "TablesDraft",
     "Wish",
     "attack_averaging",
     "attack_made_up",
@@ -73,11 +82,13 @@ __all__ = [
     "attack_tracker",
     "check_release",
     "check_source",
+    "check_tables",
     "compare_records",
     "confirmed",
     "count_disclosures",
     "disclosures_of",
     "draft_policy",
+    "draft_tables",
     "gate_of",
     "judge",
     "planned_repeats",

@@ -12,9 +12,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from adomnia.curator.database import PrivateDatabase
+from adomnia.curator.policy_lines import refuse_several
 from adomnia.errors import QuestionError
 from adomnia.policy.policy import Policy
 from adomnia.privacy.loss import Amount, exact
+from adomnia.queries.rows import OWNER
 from adomnia.review.exact_columns import exact_counts, people_of
 from adomnia.review.questioner import Questioner, limited, reworded, subset_counting
 from adomnia.review.rehearsal import SECRET, made_up
@@ -105,7 +107,9 @@ def attack_sums(
     >>> finding.details["spent"]
     '3'
     """
-    name = column or database.policy.unit or ""
+    refuse_several(database.policy, "an attack that asks is on one table")
+    unit = database.policy.unit
+    name = column or ("" if unit in (None, OWNER) else str(unit))
     if not name:
         hint = "for example --people person_id; without --target a made-up table is attacked"
         raise QuestionError("say which column names each person", hint)
@@ -157,6 +161,7 @@ def attack_averaging(  # noqa: PLR0913 (what may be said is said by name)
     >>> finding.attack, 0 <= finding.success.value <= 1
     ('averaging', True)
     """
+    refuse_several(database.policy, "an attack that asks is on one table")
     from adomnia.audit.reconstruction.attacks import Averaging, CountOracle  # noqa: PLC0415 (slow)
 
     exact_counts(database, [condition])  # wrong SQL is refused here, before it costs
@@ -202,6 +207,7 @@ def attack_tracker(  # noqa: PLR0913 (what may be said is said by name)
     >>> finding.attack
     'tracker'
     """
+    refuse_several(database.policy, "an attack that asks is on one table")
     from adomnia.audit.reconstruction.attacks import CountOracle, Tracker  # noqa: PLC0415 (slow)
 
     truth = exact_counts(database, [*targets, *trackers])[: len(targets)]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from adomnia.curator.policy_lines import refuse_several
 from adomnia.errors import AdomniaError
 from adomnia.policy.policy import Policy
 from adomnia.review.audit_report import AuditReport
@@ -24,16 +25,19 @@ def examine(
     case: AuditCase,
     source: Any = None,
     progress: Callable[[float], None] | None = None,
+    view: str | None = None,
 ) -> AuditReport:
     """Run every step; a step that cannot be made is listed with the reason.
 
     `progress` is called with what was done of the `STEPS`, together 1 for each. A QuestionError
     comes out only of a step that the curator asked for himself, by saying what is public or giving
-    a file.
+    a file. Of several tables a `view` is audited, as the one table that it is.
     """
+    if view is None:
+        refuse_several(policy, "an audit is of one table")
     findings: list[Finding] = []
     skipped: list[tuple[str, str]] = []
-    with rehearsal(policy, source) as database:
+    with rehearsal(policy, source, view) as database:
         spent, released = database.budget()["data"]["spent"], release_count(database)
         for name, step in STEPS:
             part = _StepProgress(progress)

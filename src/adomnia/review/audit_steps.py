@@ -15,8 +15,8 @@ from adomnia.privacy.loss import written
 from adomnia.review.attacks import PEOPLE, Sums, attack_averaging, attack_made_up, attack_prior
 from adomnia.review.disclosures import Roles, disclosures_of, relation, terms_of
 from adomnia.review.exact_columns import release_count
-from adomnia.review.microdata_steps import MicrodataCase, attack_members, attack_records
-from adomnia.review.released_microdata import read_microdata
+from adomnia.review.microdata.microdata_steps import MicrodataCase, attack_members, attack_records
+from adomnia.review.microdata.released_microdata import read_microdata
 from adomnia.schema.domain import Categories, Grid
 
 if TYPE_CHECKING:

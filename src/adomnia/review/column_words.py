@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-__all__ = ["CERTAIN", "CLASSES", "IDS", "INDIVIDUALS", "MEASURED", "PEOPLE", "PERSONAL"]
+import re
+from collections.abc import Iterable, Iterator
+
+__all__ = [
+    "CERTAIN",
+    "CLASSES",
+    "IDS",
+    "INDIVIDUALS",
+    "MEASURED",
+    "NAMES",
+    "PEOPLE",
+    "PERSONAL",
+    "column_words",
+]
 
 
 def _set(words: str) -> frozenset[str]:
@@ -25,6 +38,9 @@ PERSONAL = _set("""
 """)
 """What belongs to one person."""
 
+NAMES = _set("name names surname lastname firstname forename fullname initials")
+"""What people are called: several may have the same."""
+
 PEOPLE = _set("""
     person people patient user customer client member student pupil employee worker household
     family subject participant respondent citizen resident applicant borrower tenant child parent
@@ -35,6 +51,12 @@ PEOPLE = _set("""
 
 INDIVIDUALS = PEOPLE - _set("people household family account card holder case")
 """Those of them that are one person each."""
+
+SHORT_FORMS = {
+    "hh": "household", "emp": "employee", "pat": "patient", "cust": "customer", "stud": "student",
+    "resp": "respondent", "pers": "person", "subj": "subject",
+}  # fmt: skip
+"""How people are called before what says that it is an identifier: `emp_no`, `hhid`."""
 
 CLASSES = _set("""
     region state country county district province municipality city town area zone site place
@@ -55,3 +77,31 @@ MEASURED = _set("""
     wealth assets savings expenditure expenses budget spend spending consumption
 """)
 """What is measured or counted, and no identifier however many values it has."""
+
+
+_LOWER, _UPPER = "[a-zß-ÿ]", "[A-ZÀ-Þ]"
+_TURNS = re.compile(f"({_LOWER})({_UPPER})|({_UPPER})({_UPPER}{_LOWER})")
+"""Where a word ends in a name that has no signs between them."""
+
+
+def column_words(name: str) -> list[str]:
+    """The words in the name of a column, in small letters; numbers are none.
+
+    >>> column_words("patientID"), column_words("HomePhone_2"), column_words("customerno")
+    (['patient', 'id'], ['home', 'phone'], ['customer', 'no'])
+    >>> column_words("hhid"), column_words("emp_no"), column_words("emp")
+    (['household', 'id'], ['employee', 'no'], ['emp'])
+    """
+    apart = _TURNS.sub(r"\1\3_\2\4", name)
+    words = [*_glued(word.lower() for word in re.split(r"[\W\d_]+", apart) if word)]
+    if len(words) == 2 and words[1] in IDS:
+        return [SHORT_FORMS.get(words[0], words[0]), words[1]]
+    return words
+
+
+def _glued(words: Iterable[str]) -> Iterator[str]:
+    """Words that are written as one: `patientid`, `customerno`."""
+    for word in words:
+        starts = (w for w in (*PEOPLE, *SHORT_FORMS) if word.startswith(w))
+        start = next((w for w in starts if word[len(w) :] in IDS), None)
+        yield from (word,) if start is None else (start, word[len(start) :])

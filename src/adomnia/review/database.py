@@ -20,11 +20,12 @@ from adomnia.privacy.loss import Amount
 if TYPE_CHECKING:
     from adomnia.audit.disclosure.disclosure_report import DisclosureReport
     from adomnia.audit.finding import Finding
-    from adomnia.curator.editions import Edition
+    from adomnia.curator.data.editions import Edition
     from adomnia.review.audit_report import AuditReport
     from adomnia.review.check.source_check import SourceCheck
+    from adomnia.review.check.tables_check import TablesCheck
     from adomnia.review.gate import ReleaseCheck
-    from adomnia.review.records_comparison import RecordsComparison
+    from adomnia.review.microdata.records_comparison import RecordsComparison
 
 __all__ = ["Database", "open_database"]
 
@@ -88,14 +89,17 @@ class Database(curator.PrivateDatabase):
 
         file, others = (None if one is None else str(one) for one in (microdata, control))
         case = AuditCase(tuple(public), sensitive, file, names, seed, time_limit, others, shadows)
-        return examine(self.policy, case, self._source, progress)
+        opened, view = self._opened_as
+        return examine(opened, case, self._source, progress, view)
 
-    def check(self) -> SourceCheck:
+    def check(self) -> SourceCheck | TablesCheck:
         """The source as it is now, held against the policy and the edition in force, exactly.
 
         Nothing is loaded or spent. Returns what cleaning and the bounds of units leave out, what
         has changed, which bounds would leave out less, and which limits of [check] are exceeded;
-        `enforce()` of it raises where any is. Raises a PolicyError where the source cannot be read.
+        `enforce()` of it raises where any is. Of several tables `tables` of it has the same of each
+        by its name, and there which rows are nobody's, which keys repeat, and what refers to no
+        row. Raises a PolicyError where a source cannot be read.
 
         >>> from adomnia.testing import town
         >>> with town(rows=50, more="[check]\\nleft_out = 0.01").open() as database:
@@ -104,7 +108,11 @@ class Database(curator.PrivateDatabase):
         ([('sex', 0), ('age', 0)], ())
         """
         from adomnia.review.check.examination import check_source  # noqa: PLC0415 (rare)
+        from adomnia.review.check.tables_check import check_tables  # noqa: PLC0415 (rare)
 
+        self._refuse_view("it is not checked")
+        if self.policy.several is not None:
+            return check_tables(self.policy)
         return check_source(self.policy, self._source)
 
     def load_checked(self) -> Edition:
@@ -158,7 +166,7 @@ class Database(curator.PrivateDatabase):
         ...     database.compare_records(made).columns[0].variation
         0.0
         """
-        from adomnia.review.records_comparison import compare_records  # noqa: PLC0415 (slow)
+        from adomnia.review.microdata.records_comparison import compare_records  # noqa: PLC0415 (slow)
 
         return compare_records(self, release)
 
@@ -229,7 +237,8 @@ class Database(curator.PrivateDatabase):
         """
         from adomnia.review.rehearsal import rehearsal  # noqa: PLC0415 (only needed here)
 
-        with rehearsal(self.policy, self._source) as copy:
+        opened, view = self._opened_as
+        with rehearsal(opened, self._source, view) as copy:
             yield copy
 
 

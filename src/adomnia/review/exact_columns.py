@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from adomnia.audit.files import CodedColumns
 from adomnia.curator.database import PrivateDatabase
+from adomnia.curator.policy_lines import refuse_several
 from adomnia.curator.releases.release import release_mechanism
 from adomnia.curator.releases.release_plan import ReleasePlan
 from adomnia.engines.exact import ExactView, exact_view
 from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import QuestionError
 from adomnia.policy.axis_values import axis_values
-from adomnia.privacy.reads import MarginalTables
+from adomnia.privacy.reads import REST, MarginalTables
 from adomnia.queries.expression import Column, Expr
 from adomnia.queries.ranges import Range, from_domain, lies_outside, show
 
@@ -45,7 +46,7 @@ Codes = NDArray[np.int64]
 
 def column_names(database: PrivateDatabase) -> tuple[str, ...]:
     """All columns of the source, declared or not."""
-    return tuple(database._backend.engine.columns())
+    return database._backend.columns
 
 
 def release_count(database: PrivateDatabase) -> int:
@@ -59,6 +60,7 @@ def own_columns(database: PrivateDatabase, names: Sequence[str]) -> CodedColumns
     Values are cleaned, rows of one unit limited, and rows with NULL in an attribute that is not
     nullable left out.
     """
+    refuse_several(database.policy, "exact columns are of one table")
     attributes = database.policy.attributes
     for name in names:
         if name not in attributes:
@@ -113,7 +115,8 @@ def _rows(
     axes: Sequence[tuple[Any, ...]],
     where: Expr | None = None,
 ) -> list[Codes]:
-    """A column of places for each key; rows with another value than its axis has are left out."""
+    """A column of places for each key; rows with another value than its axis has are left out,
+    unless it has a place for the rest."""
     with _view(database) as view:
         columns, counts = view.groups(keys, where)
     codes = [_codes(column, axis) for column, axis in zip(columns, axes, strict=True)]
@@ -201,4 +204,5 @@ def _view(database: PrivateDatabase) -> Iterator[ExactView]:
 
 def _codes(column: Sequence[Any], axis: tuple[Any, ...]) -> Codes:
     index = {value: number for number, value in enumerate(axis)}
-    return np.fromiter((index.get(value, -1) for value in column), np.int64, len(column))
+    rest = index.get(REST, -1)
+    return np.fromiter((index.get(value, rest) for value in column), np.int64, len(column))

@@ -14,10 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from adomnia.curator.data.editions import Editions
+from adomnia.curator.data.sources import scheme_of
 from adomnia.curator.database import PrivateDatabase
-from adomnia.curator.editions import Editions
 from adomnia.curator.ledger_view import copy_ledger
-from adomnia.curator.sources import scheme_of
 from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Categories, Grid
 from adomnia.schema.table import Attribute
@@ -31,8 +31,11 @@ _ROOM = "adomnia-audit-"
 
 
 @contextmanager
-def rehearsal(policy: Policy, source: Any = None) -> Iterator[PrivateDatabase]:
-    """The policy's database on a copy of its ledger; a `source` is read in the place of its own.
+def rehearsal(
+    policy: Policy, source: Any = None, view: str | None = None
+) -> Iterator[PrivateDatabase]:
+    """The policy's database on a copy of its ledger, or a view over its tables; a `source` is read
+    in the place of its own.
 
     A draft that is not confirmed can be rehearsed, too: nobody outside sees the answers.
     """
@@ -40,7 +43,7 @@ def rehearsal(policy: Policy, source: Any = None) -> Iterator[PrivateDatabase]:
         copied = Path(room) / "adomnia.ledger"
         copy_ledger(policy, copied)
         with PrivateDatabase(_beside(policy, copied), source=source) as copy:
-            yield copy
+            yield copy if view is None else copy.view(view)
 
 
 def _beside(policy: Policy, ledger: Path) -> Policy:
@@ -106,6 +109,7 @@ def _strangers(
         relation="people",
         neighbors=replace(policy.neighbors, rows=None),
         attributes=attributes,
+        several=None,
         unit=None,
         analysts={},
         public={},

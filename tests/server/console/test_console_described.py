@@ -9,7 +9,7 @@ import pytest
 from console_living import POLICY, Living, make_folder
 
 import adomnia
-from adomnia.curator.editions import Editions
+from adomnia.curator.data.editions import Editions
 from adomnia.curator.releases.release_folder import write_folder
 from adomnia.errors import PolicyError
 from adomnia.limits import MAX_DESCRIPTION
@@ -54,7 +54,7 @@ def test_the_console_shows_them_escaped(file):
 
 
 def test_http_tells_them(database):
-    described = next(iter(_tables(database.table)))
+    described = next(iter(_tables(database)))
     assert described.description == TABLE
     found = {one.name: one.description for one in described.attributes}
     assert (found["age"], found["sex"]) == (COLUMN, None)

@@ -8,6 +8,7 @@ import pytest
 from parlour import write_town
 
 from adomnia.curator.database import PrivateDatabase, open_database
+from adomnia.server.postgres.known_columns import KnownColumns
 from adomnia.server.postgres.parameters import parameter_count, template
 from adomnia.wire.errors import WireError
 from adomnia.wire.statements.lexer import ClientStatement, split
@@ -19,7 +20,7 @@ QUESTIONS = [
     "SELECT CASE WHEN age < {} THEN 'a' ELSE 'b' END AS c, avg(income) FROM people GROUP BY 1"
     " ORDER BY 2 DESC NULLS LAST LIMIT 3",
     "SELECT sum(income) / count(*) AS r FROM people WHERE age BETWEEN {} AND 60 AND NOT member",
-    "SELECT stddev(income), var_pop(income) FROM people WHERE age <> {}",
+    "SELECT stddev(income), var_pop(income) FROM people WHERE age > {}",
     "WITH w AS (SELECT sex FROM people WHERE age > {}) SELECT sex, count(*) FROM w GROUP BY sex",
     "SELECT floor(age/10)*10 AS d, count(*) FROM people WHERE age >= {} GROUP BY floor(age/10)*10",
     "SELECT count(*) FROM people WHERE age > {} AND sex LIKE 'F%' AND born >= DATE '1950-01-01'",
@@ -44,7 +45,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateDataba
 @pytest.mark.parametrize("value", [30, -4, 0])
 @pytest.mark.parametrize("sql", QUESTIONS)
 def test_values_bind_as_if_they_were_written(database, sql, value):
-    made = template(one(sql.format("$1")), [], database.policy.attributes)
+    made = template(one(sql.format("$1")), [], KnownColumns(database))
     assert made.parameters == (20,)
     look = database._backend.interpret  # whether a value is ever met is not the matter here
     assert look(made.filled([value])) == look(sql.format(f"({value})"))
@@ -63,7 +64,7 @@ def test_values_bind_as_if_they_were_written(database, sql, value):
 )
 def test_lists_truths_and_nothing(database, sql, values, same):
     asking = one(f"SELECT count(*) AS n FROM people WHERE {sql}")
-    made = template(asking, [], database.policy.attributes)
+    made = template(asking, [], KnownColumns(database))
     asked = database._backend.interpret(made.filled(values))
     assert asked == database._backend.interpret(f"SELECT count(*) AS n FROM people WHERE {same}")
 
@@ -79,6 +80,6 @@ def test_what_is_not_a_parameter_is_none():
 @pytest.mark.parametrize("values", [[float("nan")], [float("inf")], [b"bytes"], [["a"]]])
 def test_values_that_no_question_takes(database, values):
     asking = one("SELECT count(*) FROM people WHERE age > $1")
-    made = template(asking, [], database.policy.attributes)
+    made = template(asking, [], KnownColumns(database))
     with pytest.raises(WireError):
         made.filled(values)

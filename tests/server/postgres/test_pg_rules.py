@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 import threading
 from fractions import Fraction
@@ -208,6 +209,17 @@ def test_margins_come_as_columns_on_request(wire):
     assert float(rows_in(got)[0][2]) > 6
     wire.query("RESET ALL")
     assert b"n_margin" not in wire.query(GROUPED)[0][1]
+
+
+def test_margins_in_rows_are_called_so_and_averages_have_no_digits_of_noise(wire):
+    wire.query("SET adomnia.margins = on")
+    got = wire.query("SELECT median(age) AS m, avg(age) AS a, count(*) AS n FROM people")
+    assert not errors_in(got)
+    for name in (b"m_margin_rows\0", b"a_margin\0", b"n_margin\0"):
+        assert name in got[0][1]
+    ((_, mean, _, _, off, _),) = rows_in(got)
+    assert len(mean.partition(".")[2]) <= max(1, 1 - math.floor(math.log10(float(off))))
+    wire.query("RESET ALL")
 
 
 def test_intervals_of_quantiles_come_as_columns_behind_the_margins(wire):

@@ -85,3 +85,15 @@ def test_the_catalogue_says_what_it_is(cursor: psycopg.Cursor) -> None:
         "moments from 2024-01-01 00:00:00 to 2024-12-31 23:00:00 in steps of 1h, "
         "by the clocks of Europe/Berlin"
     )
+
+
+def test_the_interval_of_a_median_is_of_moments_and_days(cursor: psycopg.Cursor) -> None:
+    for name, value in (("error", "interval"), ("margins", "on")):
+        cursor.execute(f"SET adomnia.{name} = '{value}'")
+    cursor.execute("SELECT median(came) AS m, median(born) AS b FROM people")
+    assert cursor.description is not None
+    [row] = cursor.fetchall()
+    named = dict(zip([column.name for column in cursor.description], row, strict=True))
+    assert named["m_low"] <= named["m"] <= named["m_high"]
+    assert named["b"] == named["b_low"] == named["b_high"] == date(2000, 1, 1)
+    assert isinstance(named["m_low"], datetime)

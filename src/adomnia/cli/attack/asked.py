@@ -22,12 +22,16 @@ def asking(verb: options.Verb) -> options.Verb:
     epsilon = click.option(
         "--epsilon", default="0.1", show_default=True, metavar="E", help="Of each question."
     )
-    return epsilon(analyst(spend(options.limit(options.policy(options.form(verb))))))
+    return epsilon(analyst(spend(options.limit(options.view(options.policy(options.form(verb)))))))
 
 
 @contextmanager
-def attacked(policy: str, spend: bool) -> Iterator[PrivateDatabase]:
-    """The database that is asked: a rehearsal, or the real one where it may be spent."""
-    opened = open_database(policy) if spend else rehearsal(read_policy(policy))
-    with opened as database:
-        yield database
+def attacked(policy: str, spend: bool, view: str | None) -> Iterator[PrivateDatabase]:
+    """The database that is asked, or a view over its tables: a rehearsal, or the real one where it
+    may be spent."""
+    if not spend:
+        with rehearsal(read_policy(policy), view=view) as copy:
+            yield copy
+        return
+    with open_database(policy) as database:
+        yield database if view is None else database.view(view)

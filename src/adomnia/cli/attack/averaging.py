@@ -33,7 +33,7 @@ def averaging(condition: str, repeats: int | None, same: bool, form: str, **how:
     price = options.amount(how["epsilon"])
     planned = planned_repeats(price, repeats)
     with (
-        asked.attacked(how["policy"], how["spend"]) as database,
+        asked.attacked(how["policy"], how["spend"], how["view"]) as database,
         terminal.progress("asking", planned) as bar,
     ):
         found = attack_averaging(

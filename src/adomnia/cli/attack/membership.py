@@ -9,7 +9,7 @@ import click
 from adomnia.cli import options
 from adomnia.policy.policy import read_policy
 from adomnia.present import findings, terminal
-from adomnia.review.microdata_steps import MicrodataCase, attack_members
+from adomnia.review.microdata.microdata_steps import MicrodataCase, attack_members
 from adomnia.review.rehearsal import rehearsal
 
 __all__ = ["membership"]
@@ -20,9 +20,10 @@ __all__ = ["membership"]
 @options.shadows
 @options.seed
 @options.limit
+@options.view
 @options.policy
 @options.form
-def membership(release: str, policy: str, form: str, **how: Any) -> None:
+def membership(release: str, view: str | None, policy: str, form: str, **how: Any) -> None:
     """Make a release again with and without some people, and learn to tell who is in.
 
     RELEASE is the folder that `adomnia release --microdata` wrote. The releases are made in
@@ -34,7 +35,7 @@ def membership(release: str, policy: str, form: str, **how: Any) -> None:
     """
     case = MicrodataCase(release, **how)
     with (
-        rehearsal(read_policy(policy)) as database,
+        rehearsal(read_policy(policy), view=view) as database,
         terminal.progress("making releases", total=1) as bar,
     ):
         found = attack_members(case, database, bar)

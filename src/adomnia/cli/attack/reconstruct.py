@@ -32,6 +32,7 @@ __all__ = ["reconstruct"]
 @click.option("--spend", is_flag=True, help="Spend the real budget, not that of a copy.")
 @options.seed
 @options.limit
+@options.view
 @options.policy
 @options.form
 def reconstruct(form: str, **told: Any) -> None:
@@ -73,7 +74,7 @@ def _simulated(told: dict[str, Any]) -> Finding:
     from adomnia.audit.reconstruction.hadamard import hadamard  # noqa: PLC0415 (needs SciPy: slow)
     from adomnia.audit.reconstruction.subset_sums import subset_sums  # noqa: PLC0415
 
-    for name in ("target", "column", "spend", "analyst"):
+    for name in ("target", "column", "spend", "analyst", "view"):
         if told[name]:
             option = "people" if name == "column" else name
             raise QuestionError(f"--{option} needs --epsilon", "with --noise nobody is asked")
@@ -92,10 +93,11 @@ def _asked(told: dict[str, Any]) -> Finding:
     people, price = told["people"] or PEOPLE, options.amount(told["epsilon"])
     sums = Sums(price, people, told["questions"], told["seed"], told["time_limit"])
     if told["target"] is not None:
-        with asked.attacked(told["policy"], told["spend"]) as database:
+        with asked.attacked(told["policy"], told["spend"], told["view"]) as database:
             return attack_sums(database, sums, told["target"], told["column"], told["analyst"])
-    if told["column"] or told["spend"] or told["analyst"]:
+    if any(told[name] for name in ("column", "spend", "analyst", "view")):
         raise QuestionError(
-            "--people, --spend and --analyst need --target", "a made-up table has none of them"
+            "--people, --spend, --analyst and --view need --target",
+            "a made-up table has none of them",
         )
     return attack_made_up(read_policy(told["policy"]), sums)

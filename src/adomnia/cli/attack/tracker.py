@@ -32,7 +32,7 @@ def tracker(targets: tuple[str, ...], trackers: tuple[str, ...], form: str, **ho
       adomnia attack tracker --target "age = 90" --tracker "sex = 'F'" --epsilon 0.1
     """
     price = options.amount(how["epsilon"])
-    with asked.attacked(how["policy"], how["spend"]) as database:
+    with asked.attacked(how["policy"], how["spend"], how["view"]) as database:
         found = attack_tracker(
             database,
             targets,

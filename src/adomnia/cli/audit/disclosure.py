@@ -49,6 +49,7 @@ READINGS = {
               help="For the error, counts are taken as this share of all at least.")  # fmt: skip
 @options.names
 @click.option("--plot", metavar="FILE.svg", help="Draw disclosures against error.")
+@options.view
 @options.policy
 @options.form
 def disclosure(form: str, **told: Any) -> None:
@@ -88,7 +89,7 @@ def _given(told: dict[str, Any]) -> tuple[CodedColumns, Roles, DisclosureTerms]:
         roles = Roles.of(public, sensitive, Audit())
         terms = terms_of(Audit(), told["neighbors"] or "bounded", **limits)
         return read_coded(told["data"], roles.names), roles, terms
-    with rehearsal(read_policy(told["policy"])) as database:
+    with rehearsal(read_policy(told["policy"]), view=told["view"]) as database:
         policy = database.policy
         roles = Roles.of(public, sensitive, policy.audit)
         terms = terms_of(policy.audit, told["neighbors"] or relation(policy), **limits)

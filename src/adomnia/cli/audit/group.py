@@ -44,6 +44,7 @@ __all__ = ["audit"]
 @options.seed
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), default=30.0,
               show_default=True, metavar="T", help="Of each attack, in seconds.")  # fmt: skip
+@options.view
 @options.policy
 @options.form
 @click.pass_context
@@ -69,10 +70,10 @@ def audit(context: click.Context, /, out: str | None, policy: str, form: str, **
         raise QuestionError(
             "a control group is for a file of records", "name it, too: --microdata FILE"
         )
-    public = tuple(options.listed(told.pop("public"), "--public"))
+    public, view = tuple(options.listed(told.pop("public"), "--public")), told.pop("view")
     case = AuditCase(public=public, **told)
     with terminal.progress("auditing", len(STEPS)) as bar:
-        made = examine(read_policy(policy), case, progress=bar)
+        made = examine(read_policy(policy), case, progress=bar, view=view)
     write_audit(made, out)
     _print(made, out, form)
 

@@ -21,7 +21,7 @@ from adomnia.cli.init import save
 from adomnia.curator.database import PrivateDatabase, open_database
 from adomnia.errors import QuestionError
 from adomnia.present import terminal
-from adomnia.review.draft import Draft, Wish, confirmed, draft_policy
+from adomnia.review.drafts.draft import Draft, Wish, confirmed, draft_policy
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -17,6 +17,7 @@ from adomnia.curator.answers.answer_view import (
     as_html,
     as_text,
     fit_for_frames,
+    has_dates,
     margin_columns,
 )
 from adomnia.curator.answers.column_margins import column_margin, jointly
@@ -28,16 +29,21 @@ from adomnia.curator.answers.estimate import (
     column_noise,
     estimates,
 )
-from adomnia.curator.answers.quantile_columns import has_interval, interval_in, quantile_notes
+from adomnia.curator.answers.quantile_columns import (
+    computed_notes,
+    has_interval,
+    interval_in,
+    quantile_notes,
+)
 from adomnia.curator.planning.plan import Plan
 from adomnia.errors import MachineryError
 from adomnia.mechanisms.noisy_values import Measured, Noisy
 from adomnia.privacy.events import Free
-from adomnia.queries.grouping import key_rows
 from adomnia.queries.measurement import Mode, Quantile
 from adomnia.queries.post import known_beforehand, reckon, statistics
 from adomnia.queries.question import Given, Post, Question
 from adomnia.queries.ranges import Day, Moment, Range, lies_outside, show
+from adomnia.queries.shown_groups import shown_rows
 from adomnia.schema.table import Attribute
 
 if TYPE_CHECKING:
@@ -115,7 +121,8 @@ class Answer:
             "margins": self.margins,
             "margin_units": dict(self.margin_units),
             "intervals": {
-                name: [e and [*e] for e in ends] for name, ends in self.intervals.items()
+                name: [e and [*map(_plain, e)] for e in ends]
+                for name, ends in self.intervals.items()
             },
             "confidence": self.confidence,
             "spent": {name: str(value) for name, value in self.spent.items()},
@@ -151,7 +158,7 @@ class Answer:
 
         made = {
             name: pandas.Series(fit_for_frames(given))
-            if name in self.columns
+            if name in self.columns or has_dates(given)
             else pandas.Series(as_floats(given), dtype="float64")
             for name, given in margin_columns(self)
         }
@@ -168,7 +175,7 @@ class Answer:
         frame: DataFrame = polars.DataFrame(
             [
                 polars.Series(name, fit_for_frames(given), strict=False)
-                if name in self.columns
+                if name in self.columns or has_dates(given)
                 else polars.Series(name, as_floats(given), dtype=polars.Float64)
                 for name, given in margin_columns(self)
             ]
@@ -181,7 +188,7 @@ class Answer:
 
         made = {
             name: pyarrow.array(fit_for_frames(given))
-            if name in self.columns
+            if name in self.columns or has_dates(given)
             else pyarrow.array(as_floats(given), pyarrow.float64())
             for name, given in margin_columns(self)
         }
@@ -260,7 +267,7 @@ def _cells(
     question: Question, readings: Measured, attributes: Mapping[str, Attribute]
 ) -> list[tuple[int, tuple[Any, ...]]]:
     if readings.keys is None:
-        return list(key_rows(question.keys, attributes))
+        return list(shown_rows(question.keys, attributes, question.where))
     spreads = [key.range for key in question.keys]
     return [
         (i, tuple(_shown(spread, value) for spread, value in zip(spreads, key, strict=True)))
@@ -341,6 +348,7 @@ def _notes(plan: Plan, parts: tuple[Noisy, ...]) -> tuple[str, ...]:
     pairs = zip(plan.steps, parts, strict=True)
     quantiles = [(s.measurement, p.law) for s, p in pairs if isinstance(s.measurement, Quantile)]
     notes += quantile_notes(quantiles)
+    notes += computed_notes(plan.question)
     if any(isinstance(step.measurement, Mode) for step in plan.steps):
         notes.append(
             "the margin of a mode is in rows: how many fewer may have it than have the most "

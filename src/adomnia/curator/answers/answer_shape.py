@@ -13,10 +13,11 @@ from typing import Any
 from adomnia.curator.answers.answer import AnswerRow, AnswerTable, arrange
 from adomnia.errors import QuestionError
 from adomnia.limits import MAX_FREE_GROUPS
-from adomnia.queries.grouping import cell_count, key_rows
+from adomnia.queries.grouping import cell_count
 from adomnia.queries.post import known_beforehand, reckon, statistics
 from adomnia.queries.question import Given, Group, Literal, Post, Question, Statistic
 from adomnia.queries.ranges import Day, Moment, Number, Range, Text, Truth
+from adomnia.queries.shown_groups import shown_rows
 from adomnia.schema.table import Attribute
 
 __all__ = ["Described", "describe", "without_data"]
@@ -47,6 +48,8 @@ class Described:
     """Whether it is a quantile, or computed of one alone: it can be asked with an interval."""
     has_whole: bool = field(default=False, repr=False)
     """Whether it is a count or a sum of which is known what is left out."""
+    in_rows: bool = field(default=False, repr=False)
+    """Whether its margin is one of ranks or counts: so many rows, and not of values."""
 
 
 def describe(question: Question) -> tuple[Described, ...]:
@@ -57,9 +60,15 @@ def describe(question: Question) -> tuple[Described, ...]:
             _type(question, output.value),
             bool(statistics(output.value)) or known_beforehand(output.value),
             _has_interval(question, output.value),
+            in_rows=_in_rows(question, output.value),
         )
         for output in question.outputs
     )
+
+
+def _in_rows(question: Question, post: Post) -> bool:
+    kinds = ("quantile", "min", "max", "mode")
+    return isinstance(post, Given) and question.statistics[post.index].kind in kinds
 
 
 def _has_interval(question: Question, post: Post) -> bool:
@@ -79,7 +88,7 @@ def without_data(question: Question, attributes: Mapping[str, Attribute]) -> Ans
     names = tuple(output.name for output in question.outputs)
     noisy = [column.name for column in describe(question) if column.is_noisy]
     nothing = tuple(0 if s.kind in ("count", "distinct") else None for s in question.statistics)
-    cells = () if question.empty else key_rows(question.keys, attributes)
+    cells = () if question.empty else shown_rows(question.keys, attributes, question.where)
     rows = [
         AnswerRow(
             tuple(reckon(o.value, keys, nothing) for o in question.outputs), (), keys, nothing
@@ -122,7 +131,7 @@ def _of_statistic(statistic: Statistic) -> str:
         return WHOLE
     if statistic.kind in ("avg", "var") or statistic.argument is None:
         return REAL
-    found = _of_range(statistic.argument.range)
+    found = _of_range(statistic.calendar or statistic.argument.range)
     return EXACT if statistic.kind == "sum" and found == WHOLE else found
 
 

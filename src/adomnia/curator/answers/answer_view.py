@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from html import escape
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ __all__ = [
     "as_html",
     "as_text",
     "fit_for_frames",
+    "has_dates",
     "margin_columns",
 ]  # fmt: skip
 
@@ -38,7 +40,7 @@ class Shown(Protocol):
     @property
     def margin_units(self) -> Mapping[str, str]: ...
     @property
-    def intervals(self) -> Mapping[str, Sequence[tuple[float, float] | None]]: ...
+    def intervals(self) -> Mapping[str, Sequence[tuple[Any, Any] | None]]: ...
     @property
     def whole(self) -> Mapping[str, Sequence[tuple[float, float] | None]]: ...
     @property
@@ -85,9 +87,13 @@ def answer_cells(answer: Shown, row: int) -> list[AnswerCell]:
 
 
 def _ends(answer: Shown, name: str, row: int) -> str:
-    """From which value to which a quantile lies, where that was paid for."""
+    """From which value to which a quantile lies, where that was paid for; and in which a count or a
+    sum does with what is left out, where there are several: of one it is said in a sentence."""
     ends = answer.intervals[name][row] if name in answer.intervals else None
-    return "" if ends is None else f", {value(ends[0])} to {value(ends[1])}"
+    said = "" if ends is None else f", {value(ends[0])} to {value(ends[1])}"
+    several = name in answer.whole and len(answer.rows) > 1
+    whole = answer.whole[name][row] if several else None
+    return said if whole is None else f"{said}, whole {value(whole[0])} to {value(whole[1])}"
 
 
 def answer_footer(answer: Shown) -> Iterator[str]:
@@ -132,6 +138,11 @@ def fit_for_frames(values: Sequence[Any]) -> list[Any]:
     if any(type(given) is int and not -(2**63) <= given < 2**63 for given in values):
         return as_floats(values)
     return list(values)
+
+
+def has_dates(values: Sequence[Any]) -> bool:
+    """Whether days or moments are in a column, which are no floats in a frame."""
+    return any(isinstance(given, date) for given in values)
 
 
 def as_floats(values: Sequence[Any]) -> list[Any]:

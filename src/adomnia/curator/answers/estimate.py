@@ -34,19 +34,23 @@ from adomnia.queries.measurement import (
     number,
     unit_of,
 )
+from adomnia.queries.post import at_step
 from adomnia.queries.question import Given, Statistic
 from adomnia.queries.ranges import cells, show
 from adomnia.queries.strategy import condition_of
 
-__all__ = ["ColumnNoise", "Estimate", "Interval", "Unit", "column_noise", "estimates"]
+__all__ = ["ColumnNoise", "Estimate", "Interval", "Unit", "column_noise", "estimates", "scaled"]
 
 Unit = Literal["value", "rows", "share"]
 """In what a margin is: as the value itself, in rows, or in shares of all rows."""
 
-Interval = tuple[int | float, int | float]
-"""From which value to which, both included."""
+Interval = tuple[Any, Any]
+"""From which number, day or moment to which, both included."""
 
 Floats = NDArray[np.float64]
+ONE = Fraction(1)
+ROUNDING = 1e-6
+"""By so much floats of counts may be off."""
 LARGEST = 10**300
 """Larger numbers stay integers: floats end soon after."""
 
@@ -81,39 +85,42 @@ def _estimate(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: f
 
 def _plain(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
     """A count of values: one component, with the noise that it got."""
-    return Estimate(noisy.values[:, 0].tolist(), _plain_margins(noisy, 1.0, confidence))
+    return Estimate(noisy.values[:, 0].tolist(), _plain_margins(noisy, ONE, confidence))
 
 
 def _counts(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
     """The component of the statistic's condition."""
     assert isinstance(step.measurement, Counts)
     column = step.measurement.conditions.index(condition_of(statistic))
-    return Estimate(noisy.values[:, column].tolist(), _plain_margins(noisy, 1.0, confidence))
+    return Estimate(noisy.values[:, column].tolist(), _plain_margins(noisy, ONE, confidence))
 
 
 def _summed(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float) -> Estimate:
     """A sum of steps, in the unit of its expression."""
     assert isinstance(step.measurement, Sum)
     spread = number(step.measurement.argument)
-    values = [_scaled(value, spread.step) for value in noisy.values[:, 0].tolist()]
-    return Estimate(values, _plain_margins(noisy, float(spread.step), confidence))
+    values = [scaled(value, spread.step) for value in noisy.values[:, 0].tolist()]
+    return Estimate(values, _plain_margins(noisy, spread.step, confidence))
 
 
-def _scaled(value: int, step: Any) -> int | float:
-    exact = value * step
+def scaled(steps: float, step: Fraction) -> int | float:
+    """So many steps as the decimal that they are: of floats a product would end in 00000002."""
+    if isinstance(steps, float) and not math.isfinite(steps):
+        return steps
+    exact = Fraction(steps) * step
     whole = exact.denominator == 1 or abs(exact) > LARGEST
     return int(exact) if whole else float(exact)
 
 
-def _plain_margins(reading: Noisy, scale: float, confidence: float) -> list[float]:
+def _plain_margins(reading: Noisy, step: Fraction, confidence: float) -> list[float]:
     """Margins of single components: exact, one for each number of draws that a cell sums."""
     assert reading.noise is not None
     if reading.widths is not None:
-        return [scale * width for width in _inside(reading.widths, confidence)]
+        return [scaled(width, step) for width in _inside(reading.widths, confidence)]
     known: dict[int, float] = {}
     for terms in {*reading.terms.tolist()}:
         found = margin([(1, reading.noise)], confidence, [terms]) if terms else 0
-        known[terms] = found if scale == 1.0 or found > LARGEST else found * scale
+        known[terms] = found if step == 1 or found > LARGEST else scaled(found, step)
     return [known[terms] for terms in reading.terms.tolist()]
 
 
@@ -137,16 +144,19 @@ def _quantile(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: f
     """
     assert isinstance(step.measurement, Quantile)
     spread = number(step.measurement.argument)
-    values = [_scaled(int(value), spread.step) for value in noisy.values[:, 0]]
+
+    def shown(index: Any) -> Any:
+        if statistic.calendar is not None:
+            return at_step(statistic.calendar, int(index))
+        return scaled(int(index), spread.step)
+
+    values = [shown(value) for value in noisy.values[:, 0]]
     if noisy.law != step.law or not isinstance(step, ExponentialQuantile):
         return Estimate(values, [None] * len(values), "rows")
     margins = [step.rank_margin(noisy.eta, confidence)] * len(values)
     if not isinstance(step, IntervalQuantile):
         return Estimate(values, margins, "rows")
-    ends = [
-        (_scaled(int(low), spread.step), _scaled(int(high), spread.step))
-        for _, low, high in noisy.values
-    ]
+    ends = [(shown(low), shown(high)) for _, low, high in noisy.values]
     return Estimate(values, margins, "rows", ends)
 
 
@@ -165,12 +175,24 @@ def _mode(statistic: Statistic, step: Measuring, noisy: Noisy, confidence: float
 
 @dataclass(frozen=True)
 class _Powers:
-    """Σ1, Σj, Σj² of the offsets j = x - low, and what each component adds to them."""
+    """Σ1, Σj, Σj² of the offsets j = x - low, and what each component adds to them; `off` is how
+    far the first may be off."""
 
-    count: Floats
+    rows: Floats
     first: Floats
     second: Floats
     weights: Floats
+    off: Floats
+
+    def divided(self, by: int) -> tuple[Floats, NDArray[np.bool_]]:
+        """The rows but so many, to divide by; and whether there are more than that for sure.
+
+        Of no row there is no average, and where there may be none no margin but the whole range
+        tells the truth.
+        """
+        rest = self.rows - by
+        sure = rest > self.off + ROUNDING
+        return np.where(sure, rest, np.maximum(rest, 1.0)), sure
 
 
 def _moments(statistic: Statistic, step: Measuring, reading: Noisy, confidence: float) -> Estimate:
@@ -181,9 +203,19 @@ def _moments(statistic: Statistic, step: Measuring, reading: Noisy, confidence: 
     if statistic.kind == "count":
         whole = [round(value) for value in values.tolist()]
         return Estimate(whole, [_ceil(value) for value in spread.tolist()])
+    if statistic.kind == "sum":
+        return _on_lattice(values, spread, number(measurement.argument).step)
     widest = _widest(statistic, measurement)
     limited = spread if widest is None else np.minimum(spread, widest)
     return Estimate(values.tolist(), limited.tolist())
+
+
+def _on_lattice(values: Floats, margins: Floats, step: Fraction) -> Estimate:
+    """Sums at the nearest step, as the truth is, with margins rounded up to whole ones."""
+    size = float(step)
+    near = [round(steps) if abs(steps) < LARGEST else steps for steps in (values / size).tolist()]
+    wide = [_ceil(steps) for steps in (margins / size).tolist()]
+    return Estimate([scaled(x, step) for x in near], [scaled(x, step) for x in wide])
 
 
 def _ceil(value: float) -> float:
@@ -232,7 +264,8 @@ def _powers(measurement: Moments, noisy: _Noisy) -> _Powers:
     seconds = np.array([0.0] * degree + [width ** (2 - degree)])
     rows = [np.concatenate([row, zeros]) for row in (ones, firsts, seconds)]
     count, first, second = (noisy.values @ row for row in rows)
-    return _Powers(np.maximum(count, 1.0), first, second, np.stack(rows))
+    off = noisy.margin(np.tile(rows[0], (len(count), 1)))
+    return _Powers(count, first, second, np.stack(rows), off)
 
 
 def _weighted(noisy: _Noisy, weights: Floats) -> _Derived:
@@ -261,23 +294,25 @@ def _average(statistic: Statistic, measurement: Moments, noisy: _Noisy) -> _Deri
 
 def _mean(width: int, powers: _Powers, noisy: _Noisy) -> _Derived:
     """The mean offset, and how far it may be off: the widest margin that a mean within has."""
-    mean = np.clip(powers.first / powers.count, 0, width)
+    rows, sure = powers.divided(0)
+    mean = np.clip(powers.first / rows, 0, width)
 
     def off(at: Floats) -> Floats:
         slope = powers.weights[1] - at[..., None] * powers.weights[0]
-        return noisy.margin(slope) / powers.count
+        return noisy.margin(slope) / rows
 
     near = off(mean)
     ends = np.clip([mean - near, mean + near], 0, width)
-    return mean, np.minimum(np.maximum(near, off(ends).max(axis=0)), width)
+    found = np.minimum(np.maximum(near, off(ends).max(axis=0)), width)
+    return mean, np.where(sure, found, width)
 
 
 def _variance(statistic: Statistic, measurement: Moments, noisy: _Noisy) -> _Derived:
     spread, powers = number(measurement.argument), _powers(measurement, noisy)
     square, (mean, off) = float(spread.step) ** 2, _mean(spread.width, powers, noisy)
-    below = np.maximum(powers.count - (0 if statistic.population else 1), 1.0)
+    rows, (below, sure) = powers.divided(0)[0], powers.divided(0 if statistic.population else 1)
     most = spread.width**2 / 2
-    spread_out = powers.second - 2 * mean * powers.first + mean**2 * powers.count
+    spread_out = powers.second - 2 * mean * powers.first + mean**2 * rows
     value = np.clip(spread_out / below, 0, most)
 
     def wrong(center: Floats, around: Floats) -> Floats:
@@ -289,8 +324,8 @@ def _variance(statistic: Statistic, measurement: Moments, noisy: _Noisy) -> _Der
     values = np.clip([value - near, value + near], 0, most)
     corners = wrong(centers.repeat(2, axis=0), np.concatenate([values, values]))
     widest = np.maximum(near, corners.max(axis=0))
-    shifted = (off / 2) ** 2 * powers.count / below  # around a mean that is off, it is less
-    return square * value, square * (widest + shifted)
+    shifted = (off / 2) ** 2 * rows / below  # around a mean that is off, it is less
+    return square * value, square * np.where(sure, widest + shifted, most)
 
 
 _Derived = tuple[Floats, Floats]

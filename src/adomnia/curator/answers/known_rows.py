@@ -21,11 +21,11 @@ from adomnia.policy.policy import Policy
 from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.events import Free
 from adomnia.privacy.sensitivity import Sensitivity
-from adomnia.queries.grouping import key_rows
 from adomnia.queries.measurement import Counts, Measurement, Moments, Quantile, unit_of
-from adomnia.queries.question import Apply
+from adomnia.queries.question import Apply, Question
+from adomnia.queries.shown_groups import shown_rows
 
-__all__ = ["DECLARED", "KnownRows", "known_rows"]
+__all__ = ["DECLARED", "KnownRows", "known_rows", "table_rows"]
 
 DECLARED = "declared rows"
 """The source of rows that the policy tells."""
@@ -84,7 +84,7 @@ def known_rows(plan: Plan, policy: Policy, memory: Recall) -> KnownRows | None:
         return _by_group(plan, policy, *found)
     if question.open:
         return None  # nobody knows how many groups there are
-    groups = sum(1 for _ in key_rows(question.keys, policy.attributes)) if question.keys else 1
+    groups = sum(1 for _ in _shown(question, policy)) if question.keys else 1
     evenly = (f"they are spread evenly over {groups:,} groups",) if groups > 1 else ()
     whole = replace(plan, question=replace(question, keys=()))
     counted = _counted(whole, memory) if question.keys else None
@@ -95,6 +95,19 @@ def known_rows(plan: Plan, policy: Policy, memory: Recall) -> KnownRows | None:
         return None
     all_met = ("all of them meet the condition",) if question.where is not None else ()
     return KnownRows((max(1, policy.rows // max(1, groups)),), DECLARED, (*all_met, *evenly))
+
+
+def table_rows(plan: Plan, policy: Policy, memory: Recall) -> int | None:
+    """About how many rows are used in all, by a private count that this analyst was shown, else by
+    `rows` of the policy; None where neither says."""
+    whole = replace(plan, question=replace(plan.question, keys=(), where=None))
+    counted = _counted(whole, memory)
+    return policy.rows if counted is None else counted[0][0]
+
+
+def _shown(question: Question, policy: Policy) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """The groups that the answer has."""
+    return shown_rows(question.keys, policy.attributes, question.where)
 
 
 def _depends(plan: Plan) -> bool:
@@ -146,6 +159,6 @@ def _by_group(
         return KnownRows(tuple(rows[:1]), receipt)
     if selected is not None:
         return KnownRows(tuple(rows), receipt, (), selected)
-    listed = list(key_rows(question.keys, policy.attributes))
+    listed = list(_shown(question, policy))
     shown = tuple(rows[cell] for cell, _ in listed)
     return KnownRows(shown, receipt, (), tuple(keys for _, keys in listed))

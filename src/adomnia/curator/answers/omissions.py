@@ -6,10 +6,8 @@ said (`quality.md`).
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
 
 from adomnia.curator.answers.column_uses import (
     clamped_columns,
@@ -17,67 +15,33 @@ from adomnia.curator.answers.column_uses import (
     key_columns,
     read_columns,
 )
+from adomnia.curator.answers.omission import Omission
+from adomnia.curator.answers.paid_omissions import USUAL, Counted, about, paid_rows, paid_values
 from adomnia.curator.answers.quality_counts import Quality
 from adomnia.engines.sql.units import ChosenGroups
-from adomnia.mechanisms.margins.margin import margin
 from adomnia.queries.question import Question
 from adomnia.queries.ranges import from_domain
 from adomnia.schema.domain import Categories, Domain
 from adomnia.schema.table import Table
 
 __all__ = [
+    "ASKED",
     "COUNTABLE",
     "UNKNOWN",
     "Omission",
+    "about",
     "all_left_out",
     "is_known",
     "known_of_columns",
     "left_out_of",
+    "outside_values",
     "sentences",
 ]
 
 UNKNOWN = "is not known"
-COUNTABLE = f"{UNKNOWN}: the curator can count it, adomnia load --quality 0.02"
-
-
-@dataclass(frozen=True)
-class Omission:
-    """Something that cleaning or a bound leaves out of an answer.
-
-    `count` is about how many rows or values of the whole table that is, up to `margin`; None where
-    nobody paid to know. Rows are counted up to `bound` for each person, and at most `people` have
-    more (None where that is not known). All of it holds together with half of the answer's doubt;
-    `says` tells it in words.
-
-    >>> Omission("rows", "of each person at most 5 rows are used").to_json()["count"] is None
-    True
-    """
-
-    what: Literal["rows", "groups", "values"]
-    says: str
-    column: str | None = None
-    count: int | None = None
-    margin: int | None = None
-    bound: int | None = None
-    people: int | None = None
-
-    @property
-    def most(self) -> int | None:
-        """So many at most."""
-        if self.count is None or self.margin is None:
-            return None
-        return max(0, self.count + self.margin)
-
-    @property
-    def least(self) -> int | None:
-        """So many at least."""
-        if self.count is None or self.margin is None:
-            return None
-        return max(0, self.count - self.margin)
-
-    def to_json(self) -> dict[str, Any]:
-        """It as plain JSON values."""
-        return dict(vars(self))
+COUNTABLE = f"{UNKNOWN}: the curator can count it, adomnia load --quality {USUAL}"
+ASKED = f"{UNKNOWN}: ask the curator to have it counted"
+"""What is said where nobody counted: to everybody, to the curator, and to an analyst."""
 
 
 def left_out_of(
@@ -85,18 +49,27 @@ def left_out_of(
     table: Table,
     quality: Quality | None,
     confidence: float,
-    countable: bool = True,
+    unknown: str = COUNTABLE,
+    size: Callable[[], int | None] = lambda: None,
 ) -> tuple[Omission, ...]:
-    """What concerns this question of all that is left out; `countable`, if it can be paid for."""
+    """What concerns this question of all that is left out; `unknown` is said to whoever asks of
+    what nobody counted, once, and `size` is about how many rows there are, as far as they know."""
     read = [name for name in table.attributes if name in read_columns(question)]
     paid = [] if quality is None else [name for name in read if name in quality.values]
-    sure = _sure(quality, paid, confidence)
-    unknown = COUNTABLE if countable else UNKNOWN
-    owned = table.unit is not None and bool(question.statistics)
-    rows = _of_rows(question, table, (quality, sure, unknown)) if owned else ()
-    values = [] if quality is None else [_values(table, quality, name, sure) for name in paid]
+    counted = _counted(quality, paid, confidence, size)
+    owned, advice = table.unit is not None and bool(question.statistics), _once(unknown)
+    rows = tuple(_of_rows(question, table, counted, advice)) if owned else ()
+    values = [] if counted is None else [paid_values(table, counted, name) for name in paid]
     rest = {name: table.attributes[name].domain for name in read if name not in paid}
-    return (*rows, *values, *_undeclared(question, rest, unknown))
+    return (*rows, *values, *_undeclared(question, rest, advice))
+
+
+Advice = Iterator[str]
+"""What is said of what nobody counted: the first time with what can be done, and then without."""
+
+
+def _once(unknown: str) -> Advice:
+    return chain([unknown], repeat(UNKNOWN))
 
 
 def known_of_columns(
@@ -104,27 +77,35 @@ def known_of_columns(
 ) -> tuple[Omission | None, dict[str, Omission]]:
     """What `max_rows` leaves out, if rows are somebody's, and what was counted of these columns."""
     paid = [] if quality is None else [name for name in names if name in quality.values]
-    sure = _sure(quality, paid, confidence)
-    rows = None
+    counted, rows = _counted(quality, paid, confidence), None
     if table.unit is not None:
-        rows = _rows(table, quality, sure) or _unknown_rows(table, unknown)
-    if quality is None:
+        rows = _rows(table, counted) or _unknown_rows(table, unknown)
+    if counted is None:
         return rows, {}
-    return rows, {name: _values(table, quality, name, sure) for name in paid}
+    return rows, {name: paid_values(table, counted, name) for name in paid}
 
 
-def _sure(quality: Quality | None, paid: Sequence[str], confidence: float) -> float:
-    """How sure each number is, so that all of them take half of the doubt."""
-    claims = len(paid) + (0 if quality is None or quality.rows is None else 2)
-    return 1 - (1 - confidence) / (2 * max(1, claims))
+def _counted(
+    quality: Quality | None,
+    paid: Sequence[str],
+    confidence: float,
+    size: Callable[[], int | None] = lambda: None,
+) -> Counted | None:
+    """What was paid for, each number so sure that all of them take half of the doubt."""
+    if quality is None:
+        return None
+    claims = len(paid) + 2 * (quality.rows is not None)
+    return Counted(quality, 1 - (1 - confidence) / (2 * max(1, claims)), size)
 
 
-def all_left_out(table: Table, quality: Quality, confidence: float) -> tuple[Omission, ...]:
-    """All that was counted of an edition, whatever is asked."""
-    rows = quality.rows is not None
-    sure = 1 - (1 - confidence) / max(1, len(quality.values) + 2 * rows)
-    values = (_values(table, quality, name, sure) for name in quality.values)
-    return (*filter(None, [_rows(table, quality, sure)]), *values)
+def all_left_out(
+    table: Table, quality: Quality, confidence: float, rows: int | None = None
+) -> tuple[Omission, ...]:
+    """All that was counted of an edition, whatever is asked, where so many rows are public."""
+    claims = len(quality.values) + 2 * (quality.rows is not None)
+    counted = Counted(quality, 1 - (1 - confidence) / max(1, claims), lambda: rows)
+    values = (paid_values(table, counted, name) for name in quality.values)
+    return (*filter(None, [_rows(table, counted)]), *values)
 
 
 def is_known(parts: Sequence[Omission]) -> bool:
@@ -140,14 +121,12 @@ def sentences(parts: Sequence[Omission]) -> tuple[str, ...]:
 
 
 def _of_rows(
-    question: Question, table: Table, paid: tuple[Quality | None, float, str]
+    question: Question, table: Table, counted: Counted | None, advice: Advice
 ) -> Iterator[Omission]:
-    (quality, sure, unknown), chosen = paid, ChosenGroups.of(table, question.keys)
-    rows = _rows(table, quality, sure, chosen)
-    told = rows or _unknown_rows(table, unknown, chosen)
-    yield told
+    chosen = ChosenGroups.of(table, question.keys)
+    yield _rows(table, counted, chosen) or _unknown_rows(table, next(advice), chosen)
     if chosen:
-        yield Omission("groups", told.says if rows is None else _by_groups(chosen))
+        yield Omission("groups", _by_groups(chosen))
 
 
 def _by_groups(chosen: ChosenGroups) -> str:
@@ -158,7 +137,7 @@ def _by_groups(chosen: ChosenGroups) -> str:
 
 
 def _undeclared(
-    question: Question, domains: Mapping[str, Domain], unknown: str
+    question: Question, domains: Mapping[str, Domain], advice: Advice
 ) -> Iterator[Omission]:
     """Columns of which nobody counted the values that are not declared: one sentence for those that
     are clamped, one for keys and conditions."""
@@ -169,19 +148,20 @@ def _undeclared(
     if clamped:
         listed = any(isinstance(one, Categories) for one in clamped.values())
         nearest = "an end of what is declared" if listed else "the nearest"  # lists have gaps
-        says = f"{_outside(clamped)} count as {nearest}; how many {unknown}"
+        says = f"{outside_values(clamped)} count as {nearest}; how many {next(advice)}"
         yield from (Omission("values", says, name) for name in clamped)
     uses = {"are in no group": keys, "equal no declared one": compared}
     found = {
         does: {name: one for name, one in ragged.items() if name in names}
         for does, names in uses.items()
     }
-    said = ", ".join(f"{_outside(named)} {does}" for does, named in found.items() if named)
-    for name in (name for named in found.values() for name in named):
-        yield Omission("values", f"{said}; how many {unknown}", name)
+    said = ", ".join(f"{outside_values(named)} {does}" for does, named in found.items() if named)
+    names = [name for named in found.values() for name in named]
+    says = f"{said}; how many {next(advice)}" if names else ""
+    yield from (Omission("values", says, name) for name in dict.fromkeys(names))
 
 
-def _outside(domains: Mapping[str, Domain]) -> str:
+def outside_values(domains: Mapping[str, Domain]) -> str:
     """The values of these columns that are not declared."""
     texts = [name for name, domain in domains.items() if isinstance(domain, Categories)]
     others = [name for name in domains if name not in texts]
@@ -220,42 +200,9 @@ def _nobody(table: Table) -> str:
 
 
 def _rows(
-    table: Table, quality: Quality | None, sure: float, chosen: ChosenGroups = EVERYWHERE
+    table: Table, counted: Counted | None, chosen: ChosenGroups = EVERYWHERE
 ) -> Omission | None:
     """The rows that `max_rows` leaves out, as far as that was paid for."""
-    if quality is None or quality.rows is None or quality.scan is None:
+    if counted is None:
         return None
-    found, scan = quality.rows, quality.scan
-    off = math.ceil(margin([(1, scan.noise(found.bound))], sure))
-    people = scan.plan.most_above(found.bound, 1 - sure)
-    count = found.total or 0
-    said = _rows_said(scan.beyond, found.bound, (count, off), people)
-    says = f"{_used(table, chosen)}; {said}; {_nobody(table)}"
-    return Omission("rows", says, None, count, off, found.bound, people)
-
-
-def _rows_said(beyond: int, bound: int, found: tuple[int, int], people: int | None) -> str:
-    """The sentence about rows beyond `max_rows`."""
-    few = "" if people is None else f"at most {people:,} people with more than {bound:,} rows each"
-    if bound == beyond or sum(found) <= 0:
-        return f"rows beyond max_rows are left out{few and f': those of {few}'}"
-    beside = f", beside those of {few}" if few else f", counting {bound:,} rows of each at most"
-    many = _about(*found, "row", " of the whole table")
-    return f"{many} are left out by max_rows{beside}"
-
-
-def _values(table: Table, quality: Quality, name: str, sure: float) -> Omission:
-    count = quality.values[name]
-    off = math.ceil(margin([(1, quality.noise)], sure))
-    domain = table.attributes[name].domain
-    why = "are not listed" if isinstance(domain, Categories) else "are outside of its bounds"
-    many = _about(count, off, "value", f" of {name}")
-    return Omission("values", f"{many} {why}, or could not be read", name, count, off)
-
-
-def _about(count: int, off: int, what: str, of: str = "") -> str:
-    """About how many, or no more than how many where it may be none."""
-    if count > off:
-        step = 10 ** max(0, len(str(off)) - 2)  # as many digits as the margin leaves meaning
-        return f"about {round(count / step) * step:,} {what}s{of} (± {off:,})"
-    return f"at most {max(0, count + off):,} {what}s{of}"
+    return paid_rows(table, counted, _used(table, chosen), _nobody(table))

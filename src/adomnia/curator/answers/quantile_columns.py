@@ -11,9 +11,9 @@ from adomnia.curator.answers.estimate import Estimate, Interval
 from adomnia.mechanisms.interval_quantile import INTERVAL
 from adomnia.queries.measurement import Quantile
 from adomnia.queries.post import statistics
-from adomnia.queries.question import Given, Post
+from adomnia.queries.question import Given, Post, Question
 
-__all__ = ["has_interval", "interval_in", "quantile_notes"]
+__all__ = ["computed_notes", "has_interval", "interval_in", "quantile_notes"]
 
 IN_ROWS = "the margin of a quantile is in rows: how far its rank may be from the asked one"
 INSIDE = "MIN and MAX are private quantiles: values a few rows inside the extremes"
@@ -66,3 +66,19 @@ def quantile_notes(listed: Iterable[tuple[Quantile, str]]) -> list[str]:
         FOLLOWED: followed,
     }
     return [note for note, said in told.items() if said]
+
+
+def computed_notes(question: Question) -> list[str]:
+    """That columns have no margin which are computed of quantiles, and why."""
+    ranked = ("quantile", "min", "max")
+    names = [
+        output.name
+        for output in question.outputs
+        if not isinstance(output.value, Given)
+        and any(question.statistics[index].kind in ranked for index in statistics(output.value))
+    ]
+    return [
+        f"{name} has no margin: it is computed of quantiles, whose margins are in rows and say "
+        "nothing of the values around them"
+        for name in names
+    ]

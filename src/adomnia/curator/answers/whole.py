@@ -7,14 +7,17 @@ values of such a sum are cut to their bounds, and the intervals say so.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
+from adomnia.curator.answers.cleaned_rows import only_misses
 from adomnia.curator.answers.column_uses import deciding_columns
+from adomnia.curator.answers.estimate import scaled
 from adomnia.curator.answers.omissions import Omission, is_known
 from adomnia.formatting import value
 from adomnia.queries.expression import Column
-from adomnia.queries.question import Given, Question, Statistic
+from adomnia.queries.question import Given, Group, Question, Statistic
 from adomnia.queries.ranges import Number
 
 __all__ = ["Interval", "Whole", "whole_beside", "whole_columns", "whole_intervals", "whole_notes"]
@@ -24,6 +27,9 @@ Interval = tuple[float, float]
 
 Whole = Mapping[str, Sequence[Interval | None]]
 """For each column that is one count or sum an interval for each row; None where there is none."""
+
+CLOSE = Fraction(1, 1000)
+"""By so much of a step the floats of a sum may be off."""
 
 _Moved = tuple[float, float]
 """By how much the truth may lie below and above what was counted, noise aside."""
@@ -50,13 +56,23 @@ def whole_intervals(
     places = {output.name: place for place, output in enumerate(question.outputs)}
     for name, statistic in _bounded(question, left_out).items():
         parts = _concerning(question, statistic, left_out)
-        moved = _moved(question, statistic, parts)
+        missing = only_misses(question, statistic)
+        moved = {both: _moved(question, statistic, parts, both) for both in (True, False)}
         cells = [row[places[name]] for row in rows]
         found[name] = [
-            _around(given, off, moved, _floor(statistic))
-            for given, off in zip(cells, margins[name], strict=True)
+            _around(given, off, moved[not missing or _is_rest(question, row)], statistic)
+            for row, given, off in zip(rows, cells, margins[name], strict=True)
         ]
     return found
+
+
+def _is_rest(question: Question, row: tuple[Any, ...]) -> bool:
+    """Whether a row of the answer is, or may be, of a group without a value: where what cannot be
+    read is put."""
+    keys = [
+        place for place, output in enumerate(question.outputs) if isinstance(output.value, Group)
+    ]
+    return len(keys) < len(question.keys) or any(row[place] is None for place in keys)
 
 
 def whole_beside(question: Question, left_out: Sequence[Omission]) -> dict[str, str | None]:
@@ -69,7 +85,18 @@ def whole_beside(question: Question, left_out: Sequence[Omission]) -> dict[str, 
 
 
 def whole_notes(found: Whole, beside: Mapping[str, str | None]) -> list[str]:
-    """The intervals in words, of an answer that is one row."""
+    """The intervals in words, of an answer that is one row; of several, what they are about."""
+    return [*_of_one(found, beside), *_of_several(found, beside)]
+
+
+def _of_several(found: Whole, beside: Mapping[str, str | None]) -> Iterator[str]:
+    for name, ends in found.items():
+        if len(ends) > 1:
+            said = f", {beside[name]}" if beside[name] else ""
+            yield f"whole: between these {name} lies with what is left out{said}"
+
+
+def _of_one(found: Whole, beside: Mapping[str, str | None]) -> list[str]:
     pairs = [(name, ends[0]) for name, ends in found.items() if len(ends) == 1]
     return [
         f"with what is left out, {name} is between {value(ends[0])} and {value(ends[1])}"
@@ -127,18 +154,32 @@ def _few(left_out: Sequence[Omission]) -> list[str]:
     """Whose rows no number bounds."""
     rows = [part for part in left_out if part.what == "rows" and part.bound is not None]
     return [
-        f"counting at most {part.bound:,} rows of each"
+        f"counting at most {part.bound:,} row{'s' * (part.bound != 1)} of each"
         if part.people is None
         else f"beside the rows beyond {part.bound:,} of at most {part.people:,} people"
         for part in rows
     ]
 
 
-def _around(given: Any, off: float | None, moved: _Moved, floor: float) -> Interval | None:
+def _around(given: Any, off: float | None, moved: _Moved, statistic: Statistic) -> Interval | None:
+    """The ends around a number, in whole steps as the number itself is."""
     if off is None or not isinstance(given, int | float):
         return None
-    low, high = given - off + moved[0], given + off + moved[1]
-    return max(floor, low), max(floor, high)
+    floor, column = _floor(statistic), _summed(statistic)
+    low, high = max(floor, given - off + moved[0]), max(floor, given + off + moved[1])
+    if column is None or not isinstance(column.range, Number):
+        return low, high
+    step = column.range.step
+    return _stepped(low, step, math.floor), _stepped(high, step, math.ceil)
+
+
+def _stepped(end: float, step: Fraction, away: Callable[[Fraction], int]) -> float:
+    """An end at the step that it is, but for the last digit of a float; else at the next one."""
+    if not math.isfinite(end):
+        return end
+    steps = Fraction(end) / step
+    near = round(steps)
+    return scaled(near if abs(steps - near) < CLOSE else away(steps), step)
 
 
 def _floor(statistic: Statistic) -> float:
@@ -155,17 +196,21 @@ def _ends(column: Column) -> tuple[float, float]:
     return float(least * spread.step), float(most * spread.step)
 
 
-def _moved(question: Question, statistic: Statistic, parts: Sequence[Omission]) -> _Moved:
-    """Rows that are left out may all meet the conditions, or none; rows whose values were cleaned
-    may meet them or not. Without conditions every row counts. To a sum each row adds a number
-    between the declared bounds, or nothing."""
+def _moved(
+    question: Question, statistic: Statistic, parts: Sequence[Omission], both: bool
+) -> _Moved:
+    """Rows that are left out may all meet the conditions, or none. Rows whose values were cleaned
+    may be missing, and where it is `both` be there by mistake, too. Without conditions every row
+    counts. To a sum each row adds a number between the declared bounds, or nothing."""
     rows = [part for part in parts if part.what == "rows"]
     most, least = sum(part.most or 0 for part in rows), sum(part.least or 0 for part in rows)
     deciding, column = deciding_columns(question, statistic), _summed(statistic)
     turned = sum(part.most or 0 for part in parts if part.column in deciding)
     if column is not None:
         low, high = _ends(column)
-        return most * low - (high - low) * turned, most * high + (high - low) * turned
+        down = low - high if both else low
+        up = high - low if both else high
+        return most * low + down * turned, most * high + up * turned
     if question.where is None and not question.keys and statistic.argument is None:
         return least, most
-    return -turned, most + turned
+    return -turned if both else 0, most + turned

@@ -87,6 +87,11 @@ def read_values(file: str | Path) -> tuple[tuple[str, ...], ...]:
 def bind_prior(prior: Prior, bind: Callable[[str], Question]) -> Published:
     """The release over the cells of its keys."""
     question = bind(prior.sql)
+    if question.rows is not None:
+        raise QuestionError(
+            "what was released of joined rows, or computed for each unit, cannot be registered",
+            "register the counts of single rows that it follows from",
+        )
     _refuse_partial(question)
     _columns([output.name for output in question.outputs], question)  # shown, each by itself
     measurements = tuple(_measurement(statistic) for statistic in question.statistics)

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from adomnia.curator.exact_releases.prior import Prior, bind_prior, read_values
+from adomnia.curator.policy_lines import refuse_priors
 from adomnia.errors import PolicyError, QuestionError
 from adomnia.ledger.account import Account, promise_kind
 from adomnia.ledger.journal import Journal
@@ -83,6 +84,7 @@ class PriorRegistry:
 
     def add(self, prior: Prior, accept: bool = False) -> Registered:
         """Register a release: from now on it is part of the promise, and re-prices the past."""
+        refuse_priors(self.policy)
         bind_prior(prior, self.bind)  # its own mistakes first
         body = {**prior.to_json(), "data": self.edition()}
 

@@ -72,6 +72,8 @@ class _Use:
     parts: tuple[_Part, ...]
     promise: Promise
     premises: frozenset[str]
+    derived: bool = False
+    """Whether rows were joined or computed for each unit first: they have bounds of their own."""
 
     @classmethod
     def of(cls, entry: Entry) -> _Use:
@@ -86,7 +88,7 @@ class _Use:
             for part, event in found
             if not isinstance(event, events.Free)
         )
-        return cls(parts, promise, frozenset(record["premises"]))
+        return cls(parts, promise, frozenset(record["premises"]), "rows" in record)
 
     @property
     def columns(self) -> frozenset[str]:
@@ -154,7 +156,8 @@ class Repricing:
 
     def _is_read_alike(self, use: _Use) -> bool:
         """Whether the same rows were read as are read now, with the same columns protected."""
-        return use.promise.bounds == self._promise.bounds and not self._was_shown(use)
+        alike = use.promise.bounds == self._promise.bounds and not use.derived
+        return alike and not self._was_shown(use)
 
     def _was_shown(self, use: _Use) -> bool:
         """Whether a release held tables of columns that need protection only now."""
@@ -200,9 +203,17 @@ class Repricing:
         return UNBOUNDED if now.most is not None else Growth.of(now.group / paid)
 
     def _tables(self, use: _Use, part: _Part) -> Growth:
-        """Releases were priced for so many rows that come and go."""
+        """Releases were priced for so many rows that come and go.
+
+        They were read with rows that have no listed value, which are in no table now. Where as many
+        rows as leave the tables become such, and stay, those were measured as well
+        (`prior_knowledge.md`, claim 7).
+        """
+        from adomnia.priors.release_rows import counts_rows  # noqa: PLC0415 (needs SciPy)
+
         rows = moves(self.policy, tuple(part.record["tables"]), self.after)
-        return Growth.of(rows / Fraction(part.record["moves"]))
+        leave = self.after.listed and counts_rows(self.after.within_universe())
+        return Growth.of((2 if leave else 1) * rows / Fraction(part.record["moves"]))
 
     def _measured(self, use: _Use, part: _Part) -> Growth:
         """Of all that was measured, and of the groups that were bounded apart."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl
@@ -21,6 +21,7 @@ from adomnia.policy.policy import Policy, line_of
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.premises import Facts
 from adomnia.privacy.reads import Reads
+from adomnia.queries.blocks import Touched
 from adomnia.schema.graph import Graph, GraphSchema
 from adomnia.schema.sealed import Sealed
 
@@ -78,6 +79,15 @@ class GraphBackend:
 
     def ready(self, wanted: Sequence[Reads]) -> None:
         """Nothing: the files are read once what is asked of them is paid."""
+
+    @property
+    def derived(self) -> Mapping[str, Any]:
+        """A graph is asked as it is."""
+        return {}
+
+    def touched(self, wanted: Sequence[Reads]) -> Touched | None:
+        """A graph has no blocks."""
+        return None
 
     def facts(self, version: str) -> Facts:
         """What is the same on all neighbours: which state of the files."""

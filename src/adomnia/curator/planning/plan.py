@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from adomnia.curator.access import Error
+from adomnia.curator.planning.found_bounds import found_bound, needs_bound
 from adomnia.curator.planning.mechanism_choice import (
     LossRequest,
     QuantileContext,
@@ -26,6 +27,7 @@ from adomnia.errors import QuestionError
 from adomnia.limits import MAX_CELLS
 from adomnia.mechanisms.counts.selected_keys import SelectedKeys
 from adomnia.mechanisms.counts.selection import threshold
+from adomnia.mechanisms.joins.measured_at_bound import MeasuredAtBound
 from adomnia.mechanisms.measurement_mechanisms import AddedNoise, Measuring
 from adomnia.mechanisms.mechanism import Mechanism
 from adomnia.mechanisms.noisy_values import Measured
@@ -43,6 +45,7 @@ from adomnia.queries.grouping import cell_count, visible
 from adomnia.queries.measurement import Counts, Distinct, Measurement, Mode, Moments, Quantile, Sum
 from adomnia.queries.question import Question
 from adomnia.queries.ranges import count_cells
+from adomnia.queries.rows_record import rows_json
 from adomnia.queries.strategy import Strategy, plan_measurements
 
 __all__ = ["LossRequest", "Plan", "make_plan"]
@@ -70,6 +73,8 @@ class Plan:
     chooses: bool = False
     """Whether a unit keeps other rows in the groups of another question."""
     unit: str | None = None
+    units: tuple[str, ...] = ()
+    """The tables whose rows are units, in the place of a column that names them."""
     candidates: tuple[Candidates | None, ...] = ()
     """For each step that is a quantile, the mechanisms it was chosen from."""
     row_level: Callable[[], Plan] | None = field(default=None, compare=False, repr=False)
@@ -94,12 +99,14 @@ class Plan:
     def of(self) -> dict[str, Any]:
         """The rows and cells that are measured, as the ledger records them."""
         keys = [expression_json(key) for key in self.question.keys]
-        return {"where": expression_json(self.question.where), "keys": keys}
+        rows = {} if self.question.rows is None else {"rows": rows_json(self.question.rows)}
+        return {"where": expression_json(self.question.where), "keys": keys, **rows}
 
     def findable(self, version: str) -> tuple[str, ...]:
         """The digests by which later questions find what is released; those of tables too."""
         names = [self.found_by(step, version) for step in self.steps]
-        summed = any(isinstance(step.measurement, SUMMED) for step in self.steps)
+        summed = any(isinstance(step.measurement, SUMMED) and not isinstance(step, MeasuredAtBound)
+                     for step in self.steps)  # fmt: skip
         if self.question.keys and summed and self.threshold is None:
             names.append(tables_of(version))
         return tuple(names)
@@ -146,14 +153,21 @@ def make_plan(
         (bound.l1 if way is None else way.bound) > 0 for bound, way in zip(found, ways, strict=True)
     )
     delta, share = _delta(question, policy, asked), asked.share(max(1, paid))
+    if delta is not None and (policy.automatic or policy.owners > 1):
+        raise QuestionError(
+            "groups whose names are not declared need a bound that is declared",
+            "say max_rows of each table in the policy, or declare the key's values",
+        )
     context = replace(QuantileContext.of(question, policy, known), selects=delta)
     steps = tuple(
         _step((m, one, bound), way, share, _at(m, bound, context, policy, known))
+        if not needs_bound(policy, one)
+        else found_bound((m, one, bound), share, context.place, policy)
         for m, one, bound, way in zip(strategy.measurements, added, found, ways, strict=True)
     )
     selected = _threshold(steps, policy, delta)
     single = None
-    if policy.neighbors.rows is not None:
+    if policy.neighbors.rows is not None and not (policy.automatic or policy.owners > 1):
         rows = replace(policy, unit=None, neighbors=policy.neighbors.of_rows())
         single = partial(make_plan, question, rows, asked, known)
     return Plan(

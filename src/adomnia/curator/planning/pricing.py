@@ -15,6 +15,7 @@ from adomnia.errors import MachineryError
 from adomnia.mechanisms.choices.choice_mechanisms import AboveBar, AuctionPrice, LargestCount
 from adomnia.mechanisms.choices.scan_mechanisms import BoundScan, ExcessRows
 from adomnia.mechanisms.counts.selected_keys import SelectedKeys
+from adomnia.mechanisms.joins.measured_at_bound import MeasuredAtBound
 from adomnia.mechanisms.masked_share import MaskedShare
 from adomnia.mechanisms.measurement_mechanisms import Apart, Measuring
 from adomnia.mechanisms.mechanism import Mechanism
@@ -24,6 +25,7 @@ from adomnia.privacy.loss import Loss
 from adomnia.privacy.neighbors import Neighbors
 from adomnia.privacy.reads import UnitPeaks
 from adomnia.privacy.sensitivity import sensitivity
+from adomnia.queries.derived_table import bounded_otherwise, owners_of
 from adomnia.schema.domain import Grid
 from adomnia.schema.table import Table
 
@@ -35,7 +37,12 @@ def check_prices(
 ) -> None:
     """Refuse a mechanism whose event costs less than its noise does; reads and pays nothing."""
     for mechanism in mechanisms:
-        if not _is_covered(mechanism, table, neighbors, stay):
+        found = isinstance(mechanism, MeasuredAtBound) or owners_of(table) > 1
+        if bounded_otherwise(table, neighbors.rows) or not (
+            _is_found_paid(mechanism, table, neighbors)
+            if found
+            else _is_covered(mechanism, table, neighbors, stay)
+        ):
             raise MachineryError(
                 "this question was priced below what it costs, so it is not asked",
                 "nothing was spent; please report the statement",
@@ -58,6 +65,13 @@ def _is_covered(mechanism: Mechanism[Any], table: Table, neighbors: Neighbors, s
         request = MechanismRequest(table, neighbors, Loss(), stay)
         return mechanism.covers(request.apart(mechanism.reads))
     return False
+
+
+def _is_found_paid(mechanism: Mechanism[Any], table: Table, neighbors: Neighbors) -> bool:
+    """All else is priced for rows that belong to one unit."""
+    if not isinstance(mechanism, MeasuredAtBound):
+        return False
+    return mechanism.units == owners_of(table) and mechanism.is_paid(neighbors)
 
 
 def _is_choice_covered(

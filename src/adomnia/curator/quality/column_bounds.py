@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from adomnia.curator.access import CURATOR, confidence_of
+from adomnia.curator.policy_lines import refuse_several
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import NotAllowedError, PolicyError, QuestionError
@@ -100,6 +101,8 @@ def propose_bounds(
     source: Any = None,
 ) -> ProposedBounds:
     """Bounds for a column of the source, declared or not, for an epsilon, in steps of a size."""
+    hint = "declare bounds that are public; adomnia check says, exactly, what they leave out"
+    refuse_several(policy, "bounds are sought in one table", hint)
     epsilon, step, confidence = exact(asked[0]), _step(policy, column, asked[1]), asked[2]
     sure = confidence_of(confidence)
     if policy.neighbors.most is not None:

@@ -6,10 +6,12 @@ found there again, and a load that ends in the middle pays no second time (`qual
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 from adomnia.curator.access import CURATOR, OWN_KEYS
+from adomnia.curator.answers.paid_omissions import USUAL
 from adomnia.curator.answers.quality_counts import Quality, read_quality
 from adomnia.curator.spend import Payer, Use, spend
 from adomnia.curator.table_backend import TableBackend
@@ -28,7 +30,7 @@ from adomnia.queries.expression import Column
 from adomnia.queries.measurement import Counts
 from adomnia.queries.ranges import Truth
 
-__all__ = ["measure_quality", "paid_quality"]
+__all__ = ["ROWS_PART", "measure_quality", "paid_quality", "value_counts"]
 
 ROWS_PART = Fraction(2, 3)
 """The part of the loss for rows beyond `max_rows`, where there is a unit."""
@@ -85,7 +87,7 @@ def _refuse_public(backend: TableBackend) -> None:
         raise NotAllowedError(
             "what is left out is not counted where something was released exactly: "
             "how many rows go together is not known",
-            "count before anything is registered: adomnia load --quality 0.02",
+            f"count before anything is registered: adomnia load --quality {USUAL}",
         )
 
 
@@ -105,7 +107,8 @@ def _mechanisms(backend: TableBackend, epsilon: Fraction) -> tuple[Mechanism[Any
     share = (ROWS_PART if columns else Fraction(1)) if owned else Fraction(0)
     found: list[Mechanism[Any]] = []
     if columns:
-        found.append(_value_counts(backend, columns, epsilon * (1 - share)))
+        tests = [lost(name) for name in columns]
+        found.append(value_counts(backend, tests, epsilon * (1 - share)))
     if owned:
         last = max(MAX_UNIT_ROWS, backend.table.max_rows)
         part = ExcessRows(backend.table.max_rows, last, epsilon * share, neighbors.group)
@@ -113,8 +116,9 @@ def _mechanisms(backend: TableBackend, epsilon: Fraction) -> tuple[Mechanism[Any
     return tuple(found)
 
 
-def _value_counts(backend: TableBackend, columns: list[str], epsilon: Fraction) -> AddedNoise:
-    tests = tuple(Column(lost(name), Truth(nullable=False)) for name in columns)
+def value_counts(backend: TableBackend, names: Sequence[str], epsilon: Fraction) -> AddedNoise:
+    """How many kept rows are marked in each of these columns, which tell what cleaning did."""
+    tests = tuple(Column(name, Truth(nullable=False)) for name in names)
     tally, neighbors = Tally(tests), backend.policy.neighbors
     setting = Setting(unit=backend.table.unit, stay=backend.policy.rows_stay)
     apart = sensitivity(tally, setting, neighbors)

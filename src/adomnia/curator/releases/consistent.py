@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.curator.releases.hidden_rows import HiddenRows
+from adomnia.curator.releases.release_keys import ReleaseKey, TableLayout
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import QuestionError
 from adomnia.limits import MAX_CONSISTENT_TABLES
@@ -15,11 +19,10 @@ from adomnia.mechanisms.randomness import SYSTEM, Bits
 from adomnia.mechanisms.tables.consistent import choose_table, distances, unit
 from adomnia.privacy.contribution import ROWS
 from adomnia.privacy.reads import CellTotals
-from adomnia.queries.expression import Column, Expr, columns
+from adomnia.queries.expression import Expr
 from adomnia.queries.grouping import cell_count
 from adomnia.queries.measurement import Counts
 from adomnia.queries.operations import inside
-from adomnia.queries.ranges import cells, from_domain
 from adomnia.schema.sealed import Sealed
 
 __all__ = ["Consistent", "agreeing"]
@@ -34,11 +37,12 @@ class Consistent:
     Made before anything is paid.
     """
 
-    def __init__(self, backend: TableBackend, names: tuple[str, ...]) -> None:
+    def __init__(self, backend: TableBackend, table: TableLayout) -> None:
         from adomnia.priors.solver.errors import TooLarge  # noqa: PLC0415
         from adomnia.priors.solver.lattice.graver import basis  # noqa: PLC0415 (needs SciPy)
 
-        self._desk, self._keys = backend, _keys(backend, names)
+        self._desk, self._sides = backend, table.keys
+        self._keys, names = _keys(table.keys), table.workload.names
         known = backend.public()[1]
         if not known:
             raise QuestionError(
@@ -60,6 +64,7 @@ class Consistent:
             )
         order = layout.asked.tocsc().indices  # the output of every cell
         self._places = [int(layout.outputs[place]) for place in order]
+        self._cells = _measured(table.keys, self._places)
         try:
             self.tables = _tables(system)
             self.moves = basis(system.matrix.toarray())
@@ -86,29 +91,54 @@ class Consistent:
         return choose_table(sealed, self.tables, self.moves, share, bits, places=self._places)
 
     def laid_out(self, values: NDArray[Any]) -> NDArray[Any]:
-        """A table over the grid of its attributes, without NULL where that is no value."""
-        full = np.zeros(cell_count(self._keys), values.dtype)
-        full[self._places] = values
-        return _shown(self._desk, self._keys, full)
+        """A table over the grid of its attributes, with the cells that are not shown."""
+        return _laid_out(self._sides, self._cells, values)
 
-    def margins(
-        self, drawn: NDArray[np.int64], epsilon: Fraction, confidence: float
-    ) -> NDArray[np.float64]:
-        """How far each count may be off, all tables that agree being as likely beforehand."""
+    def weights(self, drawn: NDArray[np.int64], epsilon: Fraction) -> NDArray[np.float64]:
+        """How likely each table is that agrees, all of them being as likely beforehand."""
         share = float(epsilon) / self._desk.policy.neighbors.group
         apart = distances(drawn, self.tables, self.moves) if len(self.moves) else np.zeros(1)
-        weights = np.exp(-share * apart / (2 * self.unit))
+        weights: NDArray[np.float64] = np.exp(-share * apart / (2 * self.unit))
         weights /= weights.sum()
-        found = np.zeros(len(drawn))
-        for cell in range(len(drawn)):
-            off = np.abs(self.tables[:, cell] - drawn[cell])
-            held = np.cumsum(np.bincount(off, weights))
-            found[cell] = int(np.searchsorted(held, confidence - 1e-12))
+        return weights
+
+    def margins(
+        self, drawn: NDArray[np.int64], weights: NDArray[np.float64], confidence: float
+    ) -> NDArray[np.float64]:
+        """How far each count of the grid may be off."""
+        shape = tuple(key.size for key in self._sides)
+        cells = np.arange(prod(shape)).reshape(shape)
+        found = [self._margin(cells == cell, drawn, weights, confidence) for cell in cells.flat]
+        return np.array(found).reshape(shape)
+
+    def hidden(
+        self, drawn: NDArray[np.int64], weights: NDArray[np.float64], confidence: float
+    ) -> dict[int, HiddenRows]:
+        """By the place of a key how many rows have no value of it that is shown."""
+        table, found = self.laid_out(drawn), dict[int, HiddenRows]()
+        for place, key in enumerate(self._sides):
+            if key.hidden:
+                last = np.indices(table.shape)[place] == len(key.axis)
+                off = self._margin(last, drawn, weights, confidence)
+                found[place] = HiddenRows(float(table[last].sum()), off)
         return found
+
+    def _margin(
+        self,
+        summed: NDArray[np.bool_],
+        drawn: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        confidence: float,
+    ) -> float:
+        """How far the sum of some cells of the grid may be off."""
+        taken = (self._cells >= 0) & summed.reshape(-1)[self._cells]
+        off = np.abs(self.tables[:, taken].sum(axis=1) - drawn[taken].sum())
+        held = np.cumsum(np.bincount(off.astype(np.int64), weights))
+        return float(np.searchsorted(held, confidence - 1e-12))
 
 
 def agreeing(
-    backend: TableBackend, names: tuple[str, ...], table: NDArray[np.int64]
+    backend: TableBackend, table: TableLayout, counts: NDArray[np.int64]
 ) -> NDArray[np.int64] | None:
     """The table over all attributes of a release, moved so that it agrees with what is public.
 
@@ -116,19 +146,18 @@ def agreeing(
     """
     from adomnia.priors.solver.tables.projection import project  # noqa: PLC0415 (needs SciPy: slow to import)
 
-    keys = _keys(backend, names)
-    if table.size > MOST_CELLS:
+    keys = _keys(table.keys)
+    if counts.size > MOST_CELLS:
         return None
     layout = _layout(backend, keys)
     if layout.system.cells > MOST_CELLS or any(v is None for v in layout.system.values):
         return None
-    noisy = _widened(backend, keys, table)[layout.outputs]
+    noisy = _widened(table.keys, counts)[layout.outputs]
     found = project(layout.system, layout.asked, noisy.astype(np.float64))
     if found is None:
         return None
-    full = np.zeros(cell_count(keys), np.int64)
-    full[layout.outputs] = layout.asked @ found
-    return _shown(backend, keys, full)
+    cells = _measured(table.keys, layout.outputs)
+    return _laid_out(table.keys, cells, np.asarray(layout.asked @ found).astype(np.int64))
 
 
 def _layout(backend: TableBackend, keys: tuple[Expr, ...]) -> Any:
@@ -143,31 +172,39 @@ def _tables(system: Any) -> NDArray[np.int64]:
     return tables(system, MAX_CONSISTENT_TABLES)
 
 
-def _keys(backend: TableBackend, names: tuple[str, ...]) -> tuple[Expr, ...]:
+def _keys(sides: Sequence[ReleaseKey]) -> tuple[Expr, ...]:
     """The columns; what lies outside is not told from NULL where neither is shown: fewer cells."""
-    attributes = [(n, backend.policy.attributes[n]) for n in names]
-    found = [(Column(n, from_domain(one.domain)), one.nullable) for n, one in attributes]
-    return tuple(column if null else inside(column) for column, null in found)
+    return tuple(side.expr if side.null else inside(side.expr) for side in sides)
 
 
-def _sides(backend: TableBackend, keys: tuple[Expr, ...]) -> tuple[list[int], tuple[slice, ...]]:
-    """The grid with NULL and what lies outside at the end of every side, and the part of it that
-    is published."""
-    names = [next(iter(columns(key))).name for key in keys]
-    nullable = [backend.policy.attributes[name].nullable for name in names]
-    sizes = [cell_count((key,)) for key in keys]
-    values = [len(cells(key.range)) for key in keys]
-    part = tuple(slice(0, many + null) for many, null in zip(values, nullable, strict=True))
-    return sizes, part
+def _shape(sides: Sequence[ReleaseKey]) -> tuple[int, ...]:
+    """The grid with NULL and what lies outside at the end of every side."""
+    return tuple(cell_count((key,)) for key in _keys(sides))
 
 
-def _shown(backend: TableBackend, keys: tuple[Expr, ...], full: NDArray[Any]) -> NDArray[Any]:
-    sizes, part = _sides(backend, keys)
-    return full.reshape(sizes)[part]
+def _measured(sides: Sequence[ReleaseKey], cells: Sequence[int]) -> NDArray[np.int64]:
+    """For cells of that grid those of the measured one, in which all that is not shown is one
+    value; below 0 where it has none."""
+    found: NDArray[np.int64] = np.zeros(len(cells), np.int64)
+    gone = np.zeros(len(cells), bool)
+    for side, at in zip(sides, np.unravel_index(np.asarray(cells), _shape(sides)), strict=True):
+        beyond = at >= len(side.axis)
+        gone |= beyond & (not side.hidden)
+        found = found * side.size + np.where(beyond, len(side.axis), at)
+    return np.where(gone, -1, found)
 
 
-def _widened(backend: TableBackend, keys: tuple[Expr, ...], table: NDArray[Any]) -> NDArray[Any]:
-    sizes, part = _sides(backend, keys)
-    full = np.zeros(sizes, table.dtype)
-    full[part] = table
+def _laid_out(
+    sides: Sequence[ReleaseKey], cells: NDArray[np.int64], values: NDArray[Any]
+) -> NDArray[Any]:
+    shape = tuple(side.size for side in sides)
+    full = np.zeros(prod(shape), values.dtype)
+    np.add.at(full, cells[cells >= 0], values[cells >= 0])
+    return full.reshape(shape)
+
+
+def _widened(sides: Sequence[ReleaseKey], table: NDArray[Any]) -> NDArray[Any]:
+    """A measured table over the whole grid; what is not shown is in the first cell that is not."""
+    full = np.zeros(_shape(sides), table.dtype)
+    full[tuple(slice(side.size) for side in sides)] = table
     return full.reshape(-1)

@@ -50,6 +50,10 @@ class CumulativeTable:
     margins: Floats
     blank: NDArray[np.bool_]
 
+    def shown(self, part: tuple[slice, ...]) -> CumulativeTable:
+        """The part of it that is published."""
+        return CumulativeTable(self.key, self.counts[part], self.margins[part], self.blank[part])
+
 
 @dataclass(frozen=True, eq=False)
 class CountRange:

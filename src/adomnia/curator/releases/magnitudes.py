@@ -107,7 +107,7 @@ def _bound(backend: TableBackend, text: str) -> Magnitude:
 
     attributes = backend.policy.attributes
     domains = {name: attribute.domain for name, attribute in attributes.items()}
-    alias, bound = bind_key(text, tuple(backend.engine.columns()), domains)
+    alias, bound = bind_key(text, backend.columns, domains)
     expr = nearest(bound)  # as an aggregate reads it
     written = " ".join(text.split())
     plain = isinstance(expr, Column) and alias is None

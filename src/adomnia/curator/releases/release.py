@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.curator.answers.omissions import Omission, sentences
-from adomnia.curator.editions import edition_of
+from adomnia.curator.data.editions import edition_of
 from adomnia.curator.releases.band_search import (
     find_bands,
 )
@@ -22,6 +22,7 @@ from adomnia.curator.releases.cumulative import (
     cumulative_tables,
     range_of,
 )
+from adomnia.curator.releases.hidden_rows import shown
 from adomnia.curator.releases.release_mechanisms import (
     CoreRelease,
     DrawnTable,
@@ -30,7 +31,7 @@ from adomnia.curator.releases.release_mechanisms import (
     SumRelease,
     records_of,
 )
-from adomnia.curator.releases.release_omissions import left_out_of_release
+from adomnia.curator.releases.release_omissions import counted_rows, left_out_of_release, lost_rows
 from adomnia.curator.releases.release_plan import ReleasePlan, layout_of
 from adomnia.curator.releases.release_pricing import (
     marginal_promise,
@@ -66,7 +67,8 @@ class Release:
 
     Tables and margins are found by the places of their attributes in the workload of the
     `plan`; `values` has the values along each of them. `microdata` are the made-up records
-    from which all tables were counted, where there are any.
+    from which all tables were counted, where there are any: a row without a value of a key that
+    is shown has the number past the last one there, and is in the tables of other keys alone.
 
     >>> from adomnia.testing import town
     >>> with town(rows=50).open() as database:
@@ -98,7 +100,12 @@ class Release:
     edition: int | None = None
     """The number of the edition that was measured; None where the data is read in place."""
     left_out: tuple[Omission, ...] = ()
-    """Rows that are in no table, in numbers where these were paid for."""
+    """Rows that are in no table, or in none with some key, in numbers where these are known."""
+
+    def not_shown(self, subset: Subset) -> tuple[Omission, ...]:
+        """Rows that are not in this table, since they have no value of one of its keys."""
+        names = {self.plan.workload.names[place] for place in subset}
+        return tuple(one for one in self.left_out if one.what == "values" and one.column in names)
 
     @property
     def models(self) -> tuple[Subset, ...]:
@@ -161,34 +168,48 @@ def publish(
         planned = _with_bands(backend, planned, payer)
     version = backend.version()
     _refuse_other_source(backend, planned)
-    confidence, edition = planned.spec.confidence, edition_of(version)
-    left_out = left_out_of_release(backend, planned.layout, edition, confidence)
+    layout, edition = planned.layout, edition_of(version)
+    bounds = left_out_of_release(backend, edition, planned.spec.confidence)
+    many, of = (
+        len(planned.workload.marginals),
+        "" if backend.view is None else f" of {backend.view}",
+    )
     use = Use(
-        statement=f"RELEASE {len(planned.workload.marginals)} marginals ({planned.spec.method})",
+        statement=f"RELEASE {many} marginals{of} ({planned.spec.method})",
         mechanisms=(
             release_mechanism(backend, planned, progress),
             *_sum_mechanisms(backend, planned),
         ),
         promise=backend.knowledge.promise,
         version=version,
+        of={} if backend.view is None else {"view": backend.view},
         priors=planned.priors,
         findable=(RELEASED + digest(version),),
         what="release",
     )
     paid = spend(backend, payer, use)
     made: ReleasedTables = paid.released[0]
-    left = paid.remaining
+    left, left_out = paid.remaining, (*bounds, *_not_shown(planned, made))
     sums = _sum_tables(planned, made, paid.released[1:])
-    values = tuple(key.values for key in planned.layout.keys)
+    upto = cumulative_tables(planned.cumulative, layout, planned.zeros, made)
+    values = tuple(key.values for key in layout.keys)
     return Release(
-        planned, values, made.tables, made.margins, made.microdata, paid.receipt,
-        backend.policy.digest, left,
+        planned, values, shown(layout, made.tables), shown(layout, made.margins), made.microdata,
+        paid.receipt, backend.policy.digest, left,
         (*made.notes, *_few_rows(made, backend.policy.rows), *_left_out_notes(planned),
          *sentences(left_out)),
-        backend.policy.table, backend.policy.version, made.misfits, sums,
-        cumulative_tables(planned.cumulative, planned.layout, planned.zeros, made), made.unbiased,
-        edition, left_out,
+        backend.policy.table, backend.policy.version, made.misfits,
+        tuple(one.shown(layout) for one in sums),
+        {s: tuple(one.shown(layout.shown(s)) for one in parts) for s, parts in upto.items()},
+        shown(layout, made.unbiased), edition, left_out,
     )  # fmt: skip
+
+
+def _not_shown(planned: ReleasePlan, made: ReleasedTables) -> Iterator[Omission]:
+    """Rows that tables do not show, as many as were counted; or that are in none."""
+    if is_fourier(planned.spec.method):
+        return lost_rows(planned.layout)
+    return counted_rows(planned.layout, made.hidden)
 
 
 def _refuse_other_source(backend: TableBackend, planned: ReleasePlan) -> None:
@@ -217,7 +238,7 @@ def _sum_mechanisms(backend: TableBackend, planned: ReleasePlan) -> list[SumRele
     moved = rows_moved(backend, layout)
     return [
         SumRelease(
-            planned.workload, one.sums.event, layout.summed(one.magnitude), moved, confidence,
+            layout, one.sums.event, layout.summed(one.magnitude), moved, confidence,
             premises_of(planned.priors), plan=one.sums, magnitude=one.magnitude,
         )
         for one in planned.sums
@@ -227,7 +248,7 @@ def _sum_mechanisms(backend: TableBackend, planned: ReleasePlan) -> list[SumRele
 def _sum_tables(
     planned: ReleasePlan, counts: ReleasedTables, measured: Sequence[ReleasedTables]
 ) -> tuple[SumTables, ...]:
-    workload = planned.workload
+    workload = planned.layout.measured
     empty = {s: in_table(planned.zeros, s, workload.shape(s)) for s in workload.marginals}
     return tuple(
         sum_tables(noise, workload.sizes, counts, one.unbiased, empty)
@@ -256,19 +277,19 @@ def release_mechanism(
     backend: TableBackend, planned: ReleasePlan, progress: Progress | None = None
 ) -> CoreRelease | ParityRelease | DrawnTable:
     """The mechanism of the spec's method: what is measured is what was priced."""
-    spec, layout, workload = planned.spec, planned.layout, planned.workload
+    spec, layout = planned.spec, planned.layout
     premises = premises_of(planned.priors)
     if planned.among is None and total_is_public(priced_neighbors(backend, layout)):
         premises = (*premises, RowsStay())  # the number of rows comes out as it is
     if planned.among is not None:
         moved = Fraction(planned.among.unit * backend.policy.neighbors.group)
         return DrawnTable(
-            workload, planned.event, planned.among.reads, moved, spec.confidence, premises,
+            layout, planned.event, planned.among.reads, moved, spec.confidence, premises,
             among=planned.among, epsilon=spec.tables_loss.epsilon,
         )  # fmt: skip
     plan = planned.marginal_plan
     event = planned.event if plan is None else plan.event
-    common = (workload, event, layout.reads, rows_moved(backend, layout))
+    common = (layout, event, layout.reads, rows_moved(backend, layout))
     if is_fourier(spec.method):
         return ParityRelease(
             *common, spec.confidence, premises,
@@ -277,8 +298,8 @@ def release_mechanism(
     assert plan is not None
     return CoreRelease(
         *common, spec.confidence, premises,
-        plan=plan, unbiased=spec.unbiased, zeros=planned.zeros, progress=progress,
-        agree=lambda made: _agreed(backend, planned, made),
+        plan=plan, unbiased=spec.unbiased, zeros=planned.zeros, hidden=planned.hidden,
+        progress=progress, agree=lambda made: _agreed(backend, planned, made),
     )  # fmt: skip
 
 
@@ -287,13 +308,13 @@ def _agreed(
 ) -> tuple[Mapping[Subset, NDArray[Any]], SyntheticRecords, tuple[str, ...]]:
     """Tables and records that agree with what was released exactly, as far as can be."""
     assert made.microdata is not None
-    workload = planned.workload
+    layout, workload = planned.layout, planned.layout.measured
     if not backend.public()[1]:
         return made.marginals, made.microdata, ()
     whole: NDArray[np.int64] | None = None
-    if planned.layout.plain and np.prod(workload.sizes, dtype=float) <= MOST_CELLS:
+    if layout.plain and np.prod(workload.sizes, dtype=float) <= MOST_CELLS:
         table = made.microdata.tabulate(workload.sizes, (*range(len(workload.sizes)),))
-        whole = agreeing(backend, workload.names, table)
+        whole = agreeing(backend, layout, table)
     if whole is None or (whole[in_table(planned.zeros, (*range(whole.ndim),), whole.shape)]).any():
         note = "the tables were not moved to agree with what was released exactly"
         return made.marginals, made.microdata, (note,)

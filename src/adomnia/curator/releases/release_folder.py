@@ -7,7 +7,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import product
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from adomnia.curator.answers.omissions import sentences
+from adomnia.curator.answers.omissions import Omission, sentences
 from adomnia.curator.releases.bands import Bands
 from adomnia.curator.releases.figures import Figure, figures
 from adomnia.curator.releases.presentation import MARKS, MODEL, Imprint, Presentation
@@ -222,12 +222,14 @@ class _RecordColumn:
 
 
 def _record_columns(release: Release) -> Iterator[_RecordColumn]:
-    """Keys in their order, and beside that of bands the number itself."""
+    """Keys in their order, and beside that of bands the number itself. What no table shows is an
+    empty field."""
     import pyarrow  # noqa: PLC0415 (slow to import)
 
     bands = {one.name: one for one in release.plan.bands}
     for place, key in enumerate(release.plan.layout.keys):
-        yield _RecordColumn(key.name, place, pyarrow.array(list(release.values[place])))
+        listed = pyarrow.array([*release.values[place], *([None] if key.hidden else [])])
+        yield _RecordColumn(key.name, place, listed)
         if key.name in bands:
             one = bands[key.name]
             yield _RecordColumn(one.column, place, pyarrow.array(one.sample), one)
@@ -281,6 +283,10 @@ def _about(release: Release, subset: Subset, stem: str) -> dict[str, Any]:
         "deviation": release.plan.deviations.get(subset),
         "misfit": release.misfits.get(subset),
         "figures": {figure.name: figure.largest_margin for figure in found},
+        "not_shown": [
+            {"attribute": one.column, "rows": one.count, "margin": one.margin}
+            for one in release.not_shown(subset)
+        ],
     }
 
 
@@ -297,6 +303,7 @@ def _metadata(told: _Publication) -> dict[str, Any]:
         {
             "url": f"{folder}/{stem}.csv",
             "tableSchema": {"columns": _columns(release, subset, folder == PRINTED)},
+            **_notes(release.not_shown(subset)),
         }
         for folder in told.folders
         for subset, stem in _stems(release).items()
@@ -304,9 +311,14 @@ def _metadata(told: _Publication) -> dict[str, Any]:
     by = {"dc:title": imprint.title, "dc:publisher": imprint.publisher}
     said = {name: text for name, text in by.items() if text is not None}
     issued = {"dc:issued": imprint.published.isoformat()}
-    notes = [{"dc:description": note} for note in sentences(release.left_out)]
-    found = {"notes": notes} if notes else {}
-    return {"@context": "http://www.w3.org/ns/csvw", **said, **issued, **found, "tables": tables}
+    about = {"@context": "http://www.w3.org/ns/csvw", **said, **issued, **_notes(release.left_out)}
+    return {**about, "tables": tables}
+
+
+def _notes(left_out: Sequence[Omission]) -> dict[str, Any]:
+    """What is said of rows that are not there."""
+    notes = [{"dc:description": note} for note in sentences(left_out)]
+    return {"notes": notes} if notes else {}
 
 
 def _columns(release: Release, subset: Subset, printed: bool) -> list[dict[str, Any]]:

@@ -12,9 +12,9 @@ from adomnia.curator.releases.magnitudes import Magnitude, present
 from adomnia.curator.table_backend import TableBackend
 from adomnia.errors import QuestionError
 from adomnia.limits import MAX_AXIS_VALUES
-from adomnia.marginals.workload import Workload, up_to_ways
+from adomnia.marginals.workload import Subset, Workload, up_to_ways
 from adomnia.policy.impossible_section import Impossible, possible
-from adomnia.privacy.reads import MarginalTables
+from adomnia.privacy.reads import REST, MarginalTables
 from adomnia.queries.expression import Column, Expr, columns
 from adomnia.queries.grouping import shows_null
 from adomnia.queries.operations import call
@@ -32,7 +32,8 @@ ENDS = ("", "_margin", "_mark")
 class ReleaseKey:
     """A side of a table: its name, its value in a row, and whether NULL is one of its values.
 
-    What is no attribute is told as it was `written`.
+    What is no attribute is told as it was `written`. Where it is `hidden`, a row may have none of
+    its values: such a row is in a cell of its own, which is measured and not shown.
     """
 
     name: str
@@ -40,12 +41,34 @@ class ReleaseKey:
     null: bool
     written: str | None = None
     description: str = field(default="", compare=False)
+    hidden: bool = False
 
     @cached_property
     def axis(self) -> tuple[Any, ...]:
         """Its values in their order, NULL last."""
         listed = cells(self.expr.range)
         return (*listed, None) if self.null else listed
+
+    @property
+    def measured(self) -> tuple[Any, ...]:
+        """What a row is told by: its values, and last all that is not shown."""
+        return (*self.axis, REST) if self.hidden else self.axis
+
+    @property
+    def size(self) -> int:
+        """How many values are measured."""
+        return len(self.axis) + self.hidden
+
+    @property
+    def leaves(self) -> bool:
+        """Whether by its range a row may have none of its values."""
+        return self.expr.range.ragged or (self.expr.range.nullable and not self.null)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether every row has one cell of it, whatever it holds. Of an expression nobody vouches
+        that all its values are listed, unless what is not has a cell."""
+        return self.hidden or (isinstance(self.expr, Column) and not self.leaves)
 
     @cached_property
     def values(self) -> tuple[Any, ...]:
@@ -75,7 +98,10 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The tables that are asked for, and the keys along their sides."""
+    """The tables that are asked for, and the keys along their sides.
+
+    The `workload` is what is published. What is `measured` has the hidden cells as well.
+    """
 
     workload: Workload
     keys: tuple[ReleaseKey, ...]
@@ -83,6 +109,16 @@ class TableLayout:
     impossible: tuple[Impossible, ...] = ()
     magnitudes: tuple[Magnitude, ...] = ()
     description: str = field(default="", compare=False)
+
+    @cached_property
+    def measured(self) -> Workload:
+        """The same tables with the cells that are not shown."""
+        sizes = tuple(key.size for key in self.keys)
+        return Workload(self.workload.names, sizes, self.workload.marginals)
+
+    def shown(self, subset: Subset) -> tuple[slice, ...]:
+        """The part of a measured table that is published."""
+        return tuple(slice(len(self.keys[place].axis)) for place in subset)
 
     @property
     def plain(self) -> bool:
@@ -99,7 +135,7 @@ class TableLayout:
     @property
     def reads(self) -> MarginalTables:
         """The tables of all rows that can be, and have all numbers that are summed."""
-        exprs, axes = tuple(k.expr for k in self.keys), tuple(k.axis for k in self.keys)
+        exprs, axes = tuple(k.expr for k in self.keys), tuple(k.measured for k in self.keys)
         tests = [possible(self.impossible), *present(self.magnitudes)]
         held = [test for test in tests if test is not None]
         where = held[0] if len(held) == 1 else call("and", *held) if held else None
@@ -123,6 +159,7 @@ def table_layout(
     """
     attributes, impossible = backend.policy.attributes, backend.policy.impossible
     described = partial(TableLayout, description=backend.policy.description)
+    hidden = partial(_with_hidden, listed=backend.public()[1].listed)
     banded = {one.column: _band_key(backend, one) for one in bands}
     if not any(marginals):
         left_out = _left_out({n: one for n, one in attributes.items() if n not in banded})
@@ -132,7 +169,7 @@ def table_layout(
             for n, one in attributes.items()
             if n not in without
         )
-        return described(_workload(keys, ways, []), keys, left_out, impossible)
+        return described(_workload(keys, ways, []), hidden(keys), left_out, impossible)
     names = _Names(backend, banded)
     tables = [[names.key(text) for text in part] for part in marginals]
     keys = names.in_order()
@@ -142,7 +179,16 @@ def table_layout(
             f"no table has the key {idle.name[:60]!r}", "list one with it, or leave its bands out"
         )
     listed = [[keys.index(names.keys[expr]) for expr in part] for part in tables]
-    return described(_workload(keys, ways, listed), keys, (), impossible)
+    return described(_workload(keys, ways, listed), hidden(keys), (), impossible)
+
+
+def _with_hidden(keys: tuple[ReleaseKey, ...], listed: frozenset[str]) -> tuple[ReleaseKey, ...]:
+    """The keys, with a hidden cell of each that a row may have no value of.
+
+    Beside exact releases rows without a value of the `listed` columns are left out by the
+    statement, so that no such row is in a hidden cell (`prior_knowledge.md`).
+    """
+    return tuple(replace(k, hidden=k.leaves and not {*k.columns} <= listed) for k in keys)
 
 
 def refuse_names(layout: TableLayout) -> None:
@@ -167,7 +213,7 @@ class _Names:
     def __init__(self, backend: TableBackend, banded: Mapping[str, ReleaseKey]) -> None:
         self._attributes = backend.policy.attributes
         self._banded = {**banded, **{key.name: key for key in banded.values()}}
-        self._columns = tuple(backend.engine.columns())
+        self._columns = backend.columns
         self.keys: dict[Expr, ReleaseKey] = {}
         self._aliases: dict[str, Expr] = {}
 
@@ -248,7 +294,7 @@ def _band_key(backend: TableBackend, bands: Bands) -> ReleaseKey:
     """The key of a column's bands; what is NULL is a value of it where the column is nullable."""
     from adomnia.queries.sql.fragments import bind_key  # noqa: PLC0415 (slow to import)
 
-    columns, attributes = tuple(backend.engine.columns()), backend.policy.attributes
+    columns, attributes = backend.columns, backend.policy.attributes
     if bands.name in columns:
         raise QuestionError(
             f"{bands.name[:60]!r}, the key of these bands, is a column",

@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from adomnia.curator.answers.released_tables import registered
 from adomnia.curator.releases.consistent import Consistent
+from adomnia.curator.releases.hidden_rows import (
+    HiddenNoise,
+    HiddenRows,
+    bounded_rows,
+    noisy_rows,
+)
 from adomnia.curator.releases.magnitudes import Magnitude
+from adomnia.curator.releases.release_keys import TableLayout
 from adomnia.curator.releases.structural_zeros import Zeros, in_table
 from adomnia.marginals import release as core
 from adomnia.marginals.adaptive import AdaptivePlan, release_adaptively
@@ -46,7 +53,10 @@ Agree = Callable[
 
 @dataclass(frozen=True, eq=False)
 class ReleasedTables:
-    """Tables, their margins, records where there are any, and what should be said of them."""
+    """Tables, their margins, records where there are any, and what should be said of them.
+
+    Tables are as they were measured, with cells that are not shown; what is `kept` has none.
+    """
 
     tables: Mapping[Subset, NDArray[Any]]
     margins: Mapping[Subset, NDArray[np.float64]]
@@ -58,6 +68,8 @@ class ReleasedTables:
     """How far each table is from its own noisy measurement, as root of the mean square."""
     unbiased: Mapping[Subset, NDArray[Any]] = field(default_factory=dict)
     """The same tables before they were fitted, where margins are known of these."""
+    hidden: Mapping[int, HiddenRows] = field(default_factory=dict)
+    """By the place of a key how many rows have no value of it, in cells that are not shown."""
 
     def to_json(self) -> dict[str, Any]:
         """What the ledger keeps: the tables from which later questions are answered."""
@@ -68,12 +80,17 @@ class ReleasedTables:
 class _Tables(Releasing, ABC):
     """A release of marginals: which columns, and how many rows it was priced for."""
 
-    workload: Workload
+    layout: TableLayout
     event: Event
     reads: Reads | None
     moves: Fraction
     confidence: float
     premises: tuple[Premise, ...] = ()
+
+    @property
+    def workload(self) -> Workload:
+        """What is measured."""
+        return self.layout.measured
 
     @property
     @abstractmethod
@@ -102,18 +119,26 @@ class _Tables(Releasing, ABC):
         }
 
     def _kept(
-        self, tables: Mapping[Subset, NDArray[Any]], margins: Mapping[Subset, NDArray[Any]]
+        self,
+        tables: Mapping[Subset, NDArray[Any]],
+        margins: Mapping[Subset, NDArray[Any]],
+        hidden: Mapping[int, HiddenRows],
     ) -> tuple[Mapping[str, Any], ...]:
         named = {
             s: tuple(self.workload.names[place] for place in s) for s in self.workload.marginals
         }
         named = {s: names for s, names in named.items() if np.isfinite(margins[s]).all()}
         kept = registered(
-            {named[s]: tables[s] for s in named},
-            {named[s]: margins[s] for s in named},
+            {named[s]: tables[s][self.layout.shown(s)] for s in named},
+            {named[s]: margins[s][self.layout.shown(s)] for s in named},
             self.confidence,
         )
-        return tuple({**one, **_beside(self.reads, s)} for one, s in zip(kept, named, strict=False))
+        names, gone = self.workload.names, {s: [p for p in s if p in hidden] for s in named}
+        told = ({"not_shown": {names[p]: hidden[p].to_json() for p in gone[s]}} for s in named)
+        return tuple(
+            {**one, **_beside(self.reads, s), **more}
+            for one, s, more in zip(kept, named, told, strict=False)
+        )
 
 
 def _columns(reads: MarginalTables) -> list[str]:
@@ -139,6 +164,7 @@ class CoreRelease(_Tables):
     plan: core.MarginalPlan | AdaptivePlan = field(kw_only=True)
     unbiased: bool = field(default=False, kw_only=True)
     zeros: Zeros = field(default_factory=dict, kw_only=True)
+    hidden: HiddenNoise = field(default_factory=HiddenNoise, kw_only=True)
     progress: Progress | None = field(default=None, kw_only=True)
     agree: Agree = field(kw_only=True)
 
@@ -167,11 +193,13 @@ class CoreRelease(_Tables):
         if isinstance(self.plan, AdaptivePlan):
             return release_adaptively(
                 self.plan, sealed, bits, self.progress,
-                forbidden=dict(self.zeros), confidence=self.confidence,
+                forbidden=dict(self.zeros), last=self.hidden.outstanding,
+                confidence=self.confidence,
             )  # fmt: skip
         return core.release_marginals(
             self.plan, sealed, bits, self.progress,
-            microdata=not self.unbiased, forbidden=dict(self.zeros), confidence=self.confidence,
+            microdata=not self.unbiased, forbidden=dict(self.zeros),
+            last=self.hidden.outstanding, confidence=self.confidence,
         )  # fmt: skip
 
     def _released(
@@ -186,8 +214,15 @@ class CoreRelease(_Tables):
         empty = {s: in_table(self.zeros, s, table.shape) for s, table in tables.items()}
         tables = {s: np.where(empty[s], 0, table) for s, table in tables.items()}
         margins = {s: np.where(empty[s], 0.0, margin) for s, margin in margins.items()}
-        kept = self._kept(tables, margins)
-        return ReleasedTables(tables, margins, records, notes, kept, unbiased=unbiased)
+        if isinstance(self.plan, AdaptivePlan):
+            hidden = bounded_rows(self.layout, tables, margins, at_once=False)
+        else:
+            whole = records is not None
+            hidden = noisy_rows(self.layout, self.hidden, tables, unbiased, whole)
+        kept = self._kept(tables, margins, hidden)
+        return ReleasedTables(
+            tables, margins, records, notes, kept, unbiased=unbiased, hidden=hidden
+        )
 
     def _missed(self, misfits: Mapping[Subset, float]) -> tuple[str, ...]:
         """That records are much farther from a measurement than its noise."""
@@ -280,7 +315,8 @@ class ParityRelease(_Tables):
         if made.theorem:
             widest = max(made.theorem.values())
             notes.append(f"Theorem 5 bounds the L1 error of a table by {widest:,.0f} at the most")
-        return ReleasedTables(made.marginals, margins, None, tuple(notes))
+        hidden = bounded_rows(self.layout, made.marginals, margins, at_once=True)
+        return ReleasedTables(made.marginals, margins, None, tuple(notes), hidden=hidden)
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,11 +336,13 @@ class DrawnTable(_Tables):
         """A table near the true one; the only one there is, where nothing is read."""
         (subset,) = self.workload.marginals
         table = self.among.draw(sealed, self.epsilon, bits)
-        off = self.among.margins(table, self.epsilon, self.confidence)
+        weights = self.among.weights(table, self.epsilon)
+        off = self.among.margins(table, weights, self.confidence)
+        hidden = self.among.hidden(table, weights, self.confidence)
         notes = ("margins: all tables that agree with what is public being as likely beforehand",)
-        tables, margins = ({subset: self.among.laid_out(part)} for part in (table, off))
-        kept = self._kept(tables, margins)
-        return ReleasedTables(tables, margins, records_of(tables[subset]), notes, kept)
+        tables, margins = {subset: self.among.laid_out(table)}, {subset: off}
+        kept, records = self._kept(tables, margins, hidden), records_of(tables[subset])
+        return ReleasedTables(tables, margins, records, notes, kept, hidden=hidden)
 
 
 def _misfits(

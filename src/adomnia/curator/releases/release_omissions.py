@@ -1,45 +1,78 @@
-"""What is left out of a release: rows of a unit, and rows with a value that no table has.
+"""What is left out of a release: rows of a unit, and rows with a value that no table shows.
 
-Tables of a release are counted from the same rows, so that they agree with each other. A row that
-has no cell of one key is therefore in no table, of other keys either.
+A row without a value of a key is in the tables of other keys: in those with that key it is in a
+cell that is measured and not shown (`hidden_rows.md`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from adomnia.curator.answers.omissions import COUNTABLE, UNKNOWN, Omission, known_of_columns
+from adomnia.curator.answers.derived_omissions import rows_left_out
+from adomnia.curator.answers.omissions import UNKNOWN, Omission, about, known_of_columns
+from adomnia.curator.answers.table_omissions import TableCounts
+from adomnia.curator.derived_backend import tables_of
 from adomnia.curator.quality.quality import paid_quality
+from adomnia.curator.quality.tables_quality import paid_by_table
+from adomnia.curator.releases.hidden_rows import HiddenRows
 from adomnia.curator.releases.release_keys import ReleaseKey, TableLayout
 from adomnia.curator.table_backend import TableBackend
+from adomnia.queries.derived_table import DerivedTable
 from adomnia.queries.expression import Column
-from adomnia.queries.grouping import shows_null
-from adomnia.queries.ranges import from_domain
-from adomnia.schema.domain import Categories
-from adomnia.schema.table import Attribute
+from adomnia.queries.ranges import Number, Text
 
-__all__ = ["left_out_json", "left_out_of_release"]
-
-NO_TABLE = "are in no table of this release"
+__all__ = ["counted_rows", "hidden_rows", "left_out_json", "left_out_of_release", "lost_rows"]
 
 
 def left_out_of_release(
-    backend: TableBackend, layout: TableLayout, edition: int | None, confidence: float
+    backend: TableBackend, edition: int | None, confidence: float, unknown: str = UNKNOWN
 ) -> tuple[Omission, ...]:
-    """What the tables of a layout leave out, in numbers where these were paid for."""
-    attributes, quality = backend.table.attributes, paid_quality(backend, edition)
-    strange = _in_order(attributes, layout, outside=True)
-    unknown = UNKNOWN if edition is None else COUNTABLE  # nothing is counted in place
-    rows, paid = known_of_columns(backend.table, strange, quality, confidence, unknown)
-    bare = _in_order(attributes, layout, outside=False)
-    missing = f"rows without a value of {_either(bare)} {NO_TABLE}"
-    return (
-        *filter(None, [rows]),
-        *_outside(attributes, strange, paid, unknown),
-        *(Omission("rows", missing, name) for name in bare),
+    """Rows that are in no table: those of a unit beyond its bound, in numbers where these were paid
+    for, and beside exact releases those that these are not of. Of what nobody counted a plan says
+    to the curator how, and a release that it is `unknown`."""
+    table = backend.table
+    if isinstance(table, DerivedTable) and table.rows is not None:
+        tables = tables_of(backend.base)
+        assert tables is not None
+        paid = paid_by_table(backend, edition)
+        return tuple(rows_left_out(table.rows, TableCounts(tables, paid, confidence, unknown)))
+    quality = paid_quality(backend, edition)
+    rows, _ = known_of_columns(table, (), quality, confidence, unknown)
+    listed = backend.public()[1].listed
+    bare = [name for name in backend.table.attributes if name in listed]
+    said = (
+        f"rows without a declared value of {_either(bare)} are in no table: what was released "
+        "exactly is of the others"
     )
+    return (*filter(None, [rows]), *(Omission("rows", said, name) for name in bare))
+
+
+def hidden_rows(layout: TableLayout) -> Iterator[Omission]:
+    """Rows that tables with some key will not show; how many these are is measured with them."""
+    for key in _hidden(layout):
+        says = f"rows {_without(key)} are in no table with {key.name}; the release tells how many"
+        yield Omission("values", says, key.name)
+
+
+def lost_rows(layout: TableLayout) -> Iterator[Omission]:
+    """Rows that are in no table at all, by the papers' methods: what is not shown has no cell."""
+    for key in (key for key in layout.keys if key.leaves and not key.hidden):
+        yield Omission("values", f"rows {_without(key)} are in no table", key.name)
+
+
+def counted_rows(layout: TableLayout, found: Mapping[int, HiddenRows]) -> Iterator[Omission]:
+    """The same after they were measured."""
+    for place, rows in sorted(found.items()):
+        key = layout.keys[place]
+        said, count = f"{_without(key)} are in no table with {key.name}", round(rows.count)
+        if rows.margin is None:
+            says = f"rows {said}; of the made-up records {max(0, count):,} are such"
+            yield Omission("values", says, key.name)
+        else:
+            off = math.ceil(rows.margin)
+            yield Omission("values", f"{about(count, off, 'row')} {said}", key.name, count, off)
 
 
 def left_out_json(layout: TableLayout, rows: Sequence[Omission]) -> list[dict[str, Any]]:
@@ -47,54 +80,19 @@ def left_out_json(layout: TableLayout, rows: Sequence[Omission]) -> list[dict[st
     return [*(one.to_json() for one in layout.left_out), *(one.to_json() for one in rows)]
 
 
-def _in_order(
-    attributes: Mapping[str, Attribute], layout: TableLayout, outside: bool
-) -> tuple[str, ...]:
-    """Columns in the policy's order of which a value outside, or none, takes a row out."""
-    losing = _outside_columns if outside else _missing_columns
-    named = {name for key in layout.keys for name in losing(key, attributes)}
-    return tuple(name for name in attributes if name in named)
+def _hidden(layout: TableLayout) -> Iterator[ReleaseKey]:
+    used = {place for subset in layout.workload.marginals for place in subset}
+    return (key for place, key in enumerate(layout.keys) if key.hidden and place in used)
 
 
-def _outside_columns(key: ReleaseKey, attributes: Mapping[str, Attribute]) -> Iterator[str]:
-    """What lies outside is no value of a column, and NULL where an expression takes values."""
-    plain = isinstance(key.expr, Column)
-    ragged = (n for n in key.columns if n in attributes and _is_ragged(attributes[n]))
-    return (name for name in ragged if plain or _is_lost(key, name, attributes))
-
-
-def _is_ragged(attribute: Attribute) -> bool:
-    return from_domain(attribute.domain).ragged
-
-
-def _missing_columns(key: ReleaseKey, attributes: Mapping[str, Attribute]) -> Iterator[str]:
-    return (n for n in key.columns if n in attributes and _is_lost(key, n, attributes))
-
-
-def _is_lost(key: ReleaseKey, name: str, attributes: Mapping[str, Attribute]) -> bool:
-    """Whether the key is NULL, and that no cell of it, where this column is."""
-    alone = {name: replace(attributes[name], nullable=True)}
-    return not key.null and shows_null(key.expr, alone)
-
-
-def _outside(
-    attributes: Mapping[str, Attribute],
-    names: Sequence[str],
-    paid: Mapping[str, Omission],
-    unknown: str,
-) -> Iterator[Omission]:
-    """Rows with values that are outside of bounds, then those with values that are not listed."""
-    listed = [name for name in names if isinstance(attributes[name].domain, Categories)]
-    bounded = [name for name in names if name not in listed]
-    kinds = ((bounded, "outside of its bounds"), (listed, "that is not listed"))
-    for some, where in kinds:
-        unpaid = [name for name in some if name not in paid]
-        said = f"rows with a value of {_either(unpaid)} {where} {NO_TABLE}; how many {unknown}"
-        yield from (Omission("values", said, name) for name in unpaid)
-        for name in some:
-            if name in paid:
-                begun = f"rows with a value of {name} {where} {NO_TABLE}"
-                yield replace(paid[name], says=f"{begun}: {paid[name].says}")
+def _without(key: ReleaseKey) -> str:
+    """What a row has that no cell of a key shows."""
+    spread = key.expr.range
+    if not isinstance(key.expr, Column) or not spread.ragged:
+        return f"without a value of {key.name}"
+    listed = isinstance(spread, Text) or (isinstance(spread, Number) and spread.values is not None)
+    where = "that is not listed" if listed else "outside of its bounds"
+    return f"with a value of {key.name} {where}{'' if key.null else ', or without one,'}"
 
 
 def _either(names: Sequence[str]) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final, Literal, NoReturn, get_args
 
-from adomnia.curator.answers.omissions import Omission
-from adomnia.curator.editions import edition_of
+from adomnia.curator.answers.omissions import COUNTABLE, UNKNOWN, Omission
+from adomnia.curator.data.editions import edition_of
 from adomnia.curator.releases.band_search import (
     RowsMissed,
     levels_of,
@@ -22,9 +22,15 @@ from adomnia.curator.releases.cumulative import (
     CumulativePlan,
     plan_cumulative,
 )
+from adomnia.curator.releases.hidden_rows import HiddenNoise
 from adomnia.curator.releases.magnitudes import Magnitude, bind_magnitudes, neighbors_of
 from adomnia.curator.releases.release_keys import TableLayout, refuse_names, table_layout
-from adomnia.curator.releases.release_omissions import left_out_json, left_out_of_release
+from adomnia.curator.releases.release_omissions import (
+    hidden_rows,
+    left_out_json,
+    left_out_of_release,
+    lost_rows,
+)
 from adomnia.curator.releases.release_pricing import marginal_promise, priced_neighbors
 from adomnia.curator.releases.structural_zeros import Zeros, structural_zeros
 from adomnia.curator.releases.sum_noise import SumNoise
@@ -131,7 +137,7 @@ class ReleasePlan:
     missed: Mapping[str, RowsMissed] = field(default_factory=dict)
     """By how many rows edges that are found miss their ranks, by their column."""
     left_out: tuple[Omission, ...] = ()
-    """Rows that would be in no table."""
+    """Rows that would be in no table, or in none with some key."""
     stay: bool = True
     """Whether it is priced for rows that stay, whatever they hold."""
 
@@ -141,11 +147,13 @@ class ReleasePlan:
         return self.spec.loss if self.spec.searched else events.loss(self.event)
 
     sums: tuple[SumNoise, ...] = ()
+    hidden: HiddenNoise = field(default_factory=HiddenNoise)
+    """What is known beforehand of rows that are not shown."""
     cumulative: CumulativePlan = field(default_factory=CumulativePlan)
 
     @property
     def workload(self) -> Workload:
-        """The tables, by the places of their attributes."""
+        """The tables that are published, by the places of their attributes."""
         return self.layout.workload
 
     @property
@@ -225,7 +233,10 @@ def plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     if spec.searched:
         missed = rehearse_search(backend, spec.searched, spec.level_loss, spec.confidence)
     edition = edition_of(backend.version())
-    rows = left_out_of_release(backend, layout, edition, spec.confidence)
+    unknown = UNKNOWN if edition is None else COUNTABLE  # nothing is counted in place
+    left_out = left_out_of_release(backend, edition, spec.confidence, unknown)
+    told = lost_rows if is_fourier(spec.method) else hidden_rows
+    rows = (*left_out, *told(layout))
     return replace(planned, priors=priors, zeros=zeros, missed=missed, left_out=rows, stay=stay)
 
 
@@ -249,7 +260,7 @@ def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
     bands = tuple(_bands(backend, one) for one in spec.bins)
     layout = layout_of(backend, spec, bands)
     refuse_names(layout)
-    workload = layout.workload
+    workload = layout.measured
     if is_fourier(spec.method):
         kind = "gaussian" if spec.loss.rho else "laplace"
         event, name = _event(spec.tables_loss), f"{kind} noise on parities"
@@ -268,20 +279,26 @@ def _plan_release(backend: TableBackend, spec: ReleaseSpec) -> ReleasePlan:
         _refuse_noise(plan, rows, spec.accept)
     if isinstance(plan, AdaptivePlan):
         plan.whole.margins(spec.confidence)  # kept, as below
-        return ReleasePlan(spec, layout, plan.event, plan.name, {}, plan, bands=bands)
+        hidden = HiddenNoise.of(layout, plan.whole, spec.confidence)
+        return ReleasePlan(
+            spec, layout, plan.event, plan.name, {}, plan, bands=bands, hidden=hidden
+        )
     plan.margins(spec.confidence)  # kept by the plan: what it decides is known before it is paid
     sums = [_plan_sums(one, plan, share, spec.confidence) for one in layout.magnitudes]
     event = events.composed([plan.event, *(one.sums.event for one in sums)])
     upto = plan_cumulative(layout, spec.cumulative, plan, spec.confidence)
     return ReleasePlan(
         spec, layout, event, plan.name, plan.deviations, plan, bands=bands, sums=tuple(sums),
-        cumulative=upto,
+        cumulative=upto, hidden=HiddenNoise.of(layout, plan, spec.confidence),
     )  # fmt: skip
 
 
 def layout_of(backend: TableBackend, spec: ReleaseSpec, bands: tuple[Bands, ...]) -> TableLayout:
     """The tables that are asked for, with the keys along their sides and the numbers in them."""
     layout = table_layout(backend, spec.ways, spec.marginals, bands)
+    if is_fourier(spec.method):  # parities of the papers have no cell for the rest
+        shown = tuple(replace(key, hidden=False) for key in layout.keys)
+        layout = replace(layout, keys=shown)
     if spec.target is not None:
         layout = _with_target(layout, spec.target, bands, listed=spec.ways is None)
     return replace(layout, magnitudes=bind_magnitudes(backend, spec.sums))
@@ -372,7 +389,7 @@ def _one_of_all(backend: TableBackend, spec: ReleaseSpec, layout: TableLayout) -
         raise QuestionError(
             f"--method {CONSISTENT} takes attributes as they are", "use the other method, microdata"
         )
-    among = Consistent(backend, workload.names)
+    among = Consistent(backend, layout)
     name = f"a table drawn among the {len(among.tables):,} that agree with what is public"
     event = events.Exponential(spec.tables_loss.epsilon, Fraction(1))
     free = not len(among.moves)
@@ -401,7 +418,7 @@ def _rehearse(backend: TableBackend, planned: ReleasePlan, method: FourierMethod
     def source(_: object) -> NoReturn:
         raise _Reached
 
-    spec, workload = planned.spec, planned.workload
+    spec, workload = planned.spec, planned.layout.measured
     options = Options(method=method, delta=1 - spec.confidence)
     with suppress(_Reached):
         promise = marginal_promise(backend, planned.layout, spec.tables_loss)

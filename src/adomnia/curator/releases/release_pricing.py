@@ -40,7 +40,7 @@ def marginal_promise(backend: TableBackend, layout: TableLayout, loss: Loss) -> 
         raise QuestionError(
             "where only some attributes are sensitive, rows do not come and go; by these keys a "
             "row with another value may leave the tables",
-            "take attributes as they are, nullable and with other in the policy",
+            "take attributes as they are, and leave out what is [[impossible]]",
         )
     return MarginalPromise(loss, priced, sensitive)
 
@@ -48,10 +48,10 @@ def marginal_promise(backend: TableBackend, layout: TableLayout, loss: Loss) -> 
 def priced_neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
     """The neighbours a release is priced for.
 
-    A row whose value becomes NULL leaves the tables of attributes that are not nullable, one with a
-    value outside of its domain is in none, nor one that the policy says cannot be, nor one without
-    a number that is summed, and a line of a text file may be read as no row. So a changed row is
-    then priced as one that goes and one that comes, and the total is not public.
+    A row that the policy says cannot be is in no table, nor one without a number that is summed,
+    and a line of a text file may be read as no row. So a changed row is then priced as one that
+    goes and one that comes, and the total is not public. Otherwise every row is in one cell of each
+    table, be it one that is not shown. One attribute may change several keys that are expressions.
     With exact releases public, as many rows come and go as induced neighbours differ in.
     """
     neighbors = backend.policy.neighbors
@@ -64,10 +64,9 @@ def priced_neighbors(backend: TableBackend, layout: TableLayout) -> Neighbors:
                 "ask for them, where the released numbers were given",
             )
         return Neighbors("unbounded", None, rows)
-    # Of an expression nobody vouches that all its values are listed: a row may have another.
-    listed = layout.plain and all(key.null and not key.expr.range.ragged for key in layout.keys)
-    left_out = layout.impossible or layout.magnitudes
-    stays = listed and backend.policy.rows_stay and not left_out
+    kept = all(key.keeps for key in layout.keys) and not layout.impossible
+    alone = layout.plain or neighbors.relation not in ("attribute", "bit")
+    stays = kept and alone and backend.policy.rows_stay and not layout.magnitudes
     if stays or not neighbors.replaces:
         return neighbors
     return Neighbors("unbounded", neighbors.rows, 2 * neighbors.group)

@@ -35,7 +35,7 @@ def structural_zeros(keys: Sequence[ReleaseKey], impossible: Sequence[Impossible
     found: dict[Subset, NDArray[np.bool_]] = {}
     for places, read in _together(keys, impossible):
         empty = ~_reached([keys[place] for place in places], read, impossible)
-        if empty.all():
+        if empty[tuple(slice(len(keys[place].axis)) for place in places)].all():
             raise QuestionError(
                 "by [[impossible]] of the policy no row can be in these tables",
                 "correct its conditions",
@@ -86,7 +86,7 @@ def _columns(*exprs: Expr) -> tuple[Column, ...]:
 
 def _check(read: Sequence[Column], keys: Sequence[ReleaseKey], what: str) -> None:
     """Refuse what cannot be looked through, before anything is paid."""
-    many = max(prod(map(len, axes(tuple(read)))), prod(len(key.axis) for key in keys))
+    many = max(prod(map(len, axes(tuple(read)))), prod(key.size for key in keys))
     if many > MAX_STRUCTURAL_CELLS:
         raise QuestionError(
             f"{what}: which cells stay empty would be told by {many:,} combinations of values",
@@ -107,10 +107,11 @@ def _reached(
     codes = []
     for key in keys:
         place = {value: number for number, value in enumerate(key.axis)}
-        code = np.broadcast_to(_over(key.expr, names, spans, place, -1), can_be.shape)
+        rest = len(key.axis) if key.hidden else -1
+        code = np.broadcast_to(_over(key.expr, names, spans, place, rest), can_be.shape)
         can_be &= code >= 0
         codes.append(code)
-    found = np.zeros([len(key.axis) for key in keys], bool)
+    found = np.zeros([key.size for key in keys], bool)
     found[tuple(code[can_be] for code in codes)] = True
     return found
 

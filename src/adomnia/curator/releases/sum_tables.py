@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.curator.answers.estimate import scaled
+from adomnia.curator.releases.hidden_rows import shown
 from adomnia.curator.releases.magnitudes import Magnitude
 from adomnia.curator.releases.record_sums import fit_sums, tabulate_sums
+from adomnia.curator.releases.release_keys import TableLayout
 from adomnia.curator.releases.release_mechanisms import ReleasedTables
 from adomnia.curator.releases.sum_noise import SumNoise
 from adomnia.marginals.workload import Subset
@@ -38,6 +41,11 @@ class SumTables:
     sum_margins: Mapping[Subset, Floats]
     averages: Mapping[Subset, Floats]
     average_margins: Mapping[Subset, Floats]
+
+    def shown(self, layout: TableLayout) -> SumTables:
+        """The part of them that is published."""
+        parts = (self.sums, self.sum_margins, self.averages, self.average_margins)
+        return SumTables(self.magnitude, *(shown(layout, part) for part in parts))
 
 
 def sum_tables(
@@ -89,7 +97,9 @@ def _add_sums(
         off = np.floor(off + 1e-6)
     shown = np.array([noise.magnitude.shown(one) for one in sums.reshape(-1).tolist()])
     made.sums[subset] = shown.reshape(sums.shape)  # type: ignore[index]
-    made.sum_margins[subset] = off * float(noise.magnitude.step)  # type: ignore[index]
+    step = noise.magnitude.step
+    margins = np.array([float(scaled(one, step)) for one in off.reshape(-1).tolist()])
+    made.sum_margins[subset] = margins.reshape(sums.shape)  # type: ignore[index]
 
 
 def _add_averages(

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from adomnia.engines.duckdb.source_rows import Parts, Rows, SourcePart
-from adomnia.engines.source_files import partitions
+from adomnia.engines.source_files import check_declared, check_names, partitions
 from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Domain
@@ -70,6 +70,8 @@ def parts(files: Iterable[Path], domains: Mapping[str, Domain], table: str) -> P
     if domains and not any({*domains} & {*form.names} for form in groups):
         raise PolicyError("the first line of the source names no column of the policy",
                           "a CSV file begins with a line of column names")  # fmt: skip
+    headed = [(file.name, form.columns) for form, listed in groups.items() for file in listed]
+    check_declared(headed, domains)
     found = (
         SourcePart(
             repr(form.columns),
@@ -97,8 +99,7 @@ def _form(file: Path) -> _Form:
     counts = {sign: len(_split(line, sign)) for sign in DELIMITERS}
     delimiter = "\t" if ".tsv" in file.name.lower() else max(counts, key=lambda s: counts[s])
     names = [name or f"column{i}" for i, name in enumerate(_split(line, delimiter))]
-    if len({name.lower() for name in names}) < len(names):
-        raise PolicyError(f"the file {file.name!r} has two columns of one name", "rename one")
+    check_names(file.name, names)
     return _Form(delimiter, tuple(names), tuple(partitions(file)))
 
 

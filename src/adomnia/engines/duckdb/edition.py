@@ -29,9 +29,10 @@ from adomnia.engines.sql.sql_engine import refuse_varied_unit
 from adomnia.engines.sql.statement import DATA, CodedRows
 from adomnia.engines.sql.units import FIRST, MARKS, RANK, UNIT, ranked
 from adomnia.errors import MachineryError
+from adomnia.schema.domain import Domain, Open
 from adomnia.schema.table import Table
 
-__all__ = ["DuckDBEdition", "write_edition"]
+__all__ = ["DuckDBEdition", "number_words", "rows_digest", "write_edition"]
 
 ROWS = "adomnia_rows"
 
@@ -63,7 +64,8 @@ def _written(
     connection = connected(means.memory, room / "spill")
     with connection, interruptible(connection.interrupt):
         connection.execute("SET preserve_insertion_order = false")
-        domains = {name: attribute.domain for name, attribute in table.attributes.items()}
+        owner: dict[str, Domain] = {} if table.unit is None else {table.unit: Open()}
+        domains = owner | {name: one.domain for name, one in table.attributes.items()}
         rows = source_rows(connection, source, relation, domains, means.tell)
         means.check(rows.types)
         refuse_varied_unit(table, rows.varied)
@@ -85,14 +87,14 @@ def _store(
     select = _coded(rows, table)
     if not words and table.unit is None:
         connection.execute(f"CREATE TABLE edition.{ROWS} AS {select}")
-        return words, _digest(connection, "edition")
+        return words, rows_digest(connection, f"edition.{ROWS}")
     # Words are numbered once they are all known: until then the rows stand in a place of their own.
     connection.execute(f"ATTACH {literal(str(room / 'stage.duckdb'))} AS stage")
     connection.execute(f"CREATE TABLE stage.{ROWS} AS {select}")
     numbered = words if table.unit is None else [*words, UNIT]
     joins, replaced = [], []
     for place, name in enumerate(numbered):
-        _number_words(connection, place, quoted(name))
+        number_words(connection, f"edition.{_words(place)}", f"stage.{ROWS}", name)
         joins.append(
             f"LEFT JOIN edition.{_words(place)} w{place} "
             f"ON r.{quoted(name)} IS NOT DISTINCT FROM w{place}.word"
@@ -104,15 +106,19 @@ def _store(
     )
     if table.unit is not None:  # who they are is no question's matter
         connection.execute(f"DROP TABLE edition.{_words(len(words))}")
-    found = _digest(connection, "stage")  # before words were numbers: these differ each time
+    found = rows_digest(
+        connection, f"stage.{ROWS}"
+    )  # before words were numbers: these differ each time
     connection.execute("DETACH stage")
     return words, found
 
 
-def _number_words(connection: duckdb.DuckDBPyConnection, place: int, column: str) -> None:
-    distinct = f"SELECT DISTINCT {column} AS word FROM stage.{ROWS} WHERE {column} IS NOT NULL"
+def number_words(connection: duckdb.DuckDBPyConnection, words: str, rows: str, name: str) -> None:
+    """Make a table of the words of a column, each once with a number."""
+    column = quoted(name)
+    distinct = f"SELECT DISTINCT {column} AS word FROM {rows} WHERE {column} IS NOT NULL"
     connection.execute(
-        f"CREATE TABLE edition.{_words(place)} AS "
+        f"CREATE TABLE {words} AS "
         f"SELECT CAST(ROW_NUMBER() OVER () AS BIGINT) AS code, word FROM ({distinct})"
     )
 
@@ -127,12 +133,12 @@ def _coded(rows: SourceRows, table: Table) -> str:
     return f"SELECT {', '.join(codes)} FROM {source}"
 
 
-def _digest(connection: duckdb.DuckDBPyConnection, place: str) -> tuple[int, str]:
+def rows_digest(connection: duckdb.DuckDBPyConnection, rows: str) -> tuple[int, str]:
     """How many rows there are, and a sum over all that they hold that forgets their order."""
-    found = connection.execute(f"DESCRIBE {place}.{ROWS}").fetchall()
+    found = connection.execute(f"DESCRIBE {rows}").fetchall()
     mixed = f"HASH({', '.join(quoted(str(row[0])) for row in found)})"
     total = f"COALESCE(SUM(CAST({mixed} AS HUGEINT)), 0)"
-    count, mix = connection.execute(f"SELECT COUNT(*), {total} FROM {place}.{ROWS}").fetchall()[0]
+    count, mix = connection.execute(f"SELECT COUNT(*), {total} FROM {rows}").fetchall()[0]
     return int(count), f"{mix} {count}"
 
 
@@ -185,7 +191,7 @@ class DuckDBEdition(DuckDBReader):
 
         self._connection = quietly(opened, damaged)
 
-    def _coded(self) -> CodedRows:
+    def _coded(self, table: Table) -> CodedRows:
         """The coded rows, by the policy that they were coded by."""
         names = (*self._types, *lost_columns(self._table, self._types))
         return CodedRows(names, DUCKDB, self._source)

@@ -7,7 +7,8 @@ apart by a hash of all their columns, and how often each occurs counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 
 import duckdb
 
@@ -15,12 +16,13 @@ from adomnia.engines.duckdb.edition import ROWS, DuckDBEdition
 from adomnia.engines.source_facts import ChangedColumn, RowChanges
 from adomnia.engines.sql.dialect import literal, quoted
 
-__all__ = ["edition_changes"]
+__all__ = ["BEFORE", "edition_changes", "row_changes"]
 
 FREQUENT = 10
 """So many of the most frequent new words are named."""
 
 BEFORE = "adomnia_before"
+"""What the file of the edition is called while it is compared."""
 
 
 def edition_changes(
@@ -28,15 +30,45 @@ def edition_changes(
 ) -> RowChanges:
     """What the coded rows `now` have that those of an edition have not, and the reverse."""
     path, words = edition.stored
+
+    def compared() -> RowChanges:
+        names = _shared(cursor, now)
+        return _compared(cursor, (now, _before(names, words)), names, words)
+
+    return _beside(cursor, path, compared)
+
+
+def row_changes(
+    cursor: duckdb.DuckDBPyConnection,
+    path: Path,
+    rows: tuple[str, str],
+    names: Sequence[str],
+    words: Collection[str],
+) -> RowChanges:
+    """The same of two selections that have these columns, of which some hold words; that of the
+    edition at `path` reads it under the name `BEFORE`."""
+    return _beside(cursor, path, lambda: _compared(cursor, rows, names, words))
+
+
+def _beside(
+    cursor: duckdb.DuckDBPyConnection, path: Path, compare: Callable[[], RowChanges]
+) -> RowChanges:
     cursor.execute(f"ATTACH {literal(str(path))} AS {BEFORE} (READ_ONLY)")
     try:
-        names = _shared(cursor, now)
-        rows = (now, _before(names, words))
-        added, gone = _rows(cursor, rows, names)
-        columns = [_column(cursor, rows, name) for name in names if name in words]
-        return RowChanges(added, gone, columns)
+        return compare()
     finally:
         cursor.execute(f"DETACH {BEFORE}")
+
+
+def _compared(
+    cursor: duckdb.DuckDBPyConnection,
+    rows: tuple[str, str],
+    names: Sequence[str],
+    words: Collection[str],
+) -> RowChanges:
+    added, gone = _rows(cursor, rows, names)
+    columns = [_column(cursor, rows, name) for name in names if name in words]
+    return RowChanges(added, gone, columns)
 
 
 def _shared(cursor: duckdb.DuckDBPyConnection, now: str) -> list[str]:

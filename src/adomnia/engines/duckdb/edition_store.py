@@ -9,16 +9,27 @@ import os
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from uuid import uuid4
 
 from adomnia.engines.duckdb.edition import DuckDBEdition, write_edition
-from adomnia.engines.edition_store import EditionFacts, EditionName, Means, damaged, surplus
+from adomnia.engines.duckdb.tables_edition import DuckDBTablesEdition, write_tables
+from adomnia.engines.edition_store import (
+    EditionFacts,
+    EditionName,
+    Means,
+    Relations,
+    TablesFacts,
+    damaged,
+    surplus,
+)
 from adomnia.engines.engine import quietly
 from adomnia.engines.private_folder import locked_folder
 from adomnia.engines.source_files import find, version
 from adomnia.schema.table import Table
+from adomnia.schema.tables import Tables
 
 __all__ = ["EditionFolder"]
 
@@ -28,7 +39,8 @@ UNFINISHED = "unfinished-"
 
 @dataclass(frozen=True)
 class EditionFolder:
-    """A folder of editions of the files at `source`; a question uses about so much `memory`.
+    """A folder of editions of the files at `source`, or of those of several tables (`relations`);
+    a question uses about so much `memory`.
 
     It may be `shared` by several ledgers; else nothing stays there that this one does not know.
     """
@@ -38,6 +50,7 @@ class EditionFolder:
     relation: str
     memory: int | None = None
     shared: bool = True
+    relations: Relations = field(default_factory=dict)
 
     @property
     def place(self) -> str:
@@ -54,13 +67,18 @@ class EditionFolder:
             finally:
                 self._clear()
 
-    def open(self, name: EditionName, table: Table) -> DuckDBEdition | None:
+    def open(
+        self, name: EditionName, table: Table | Tables
+    ) -> DuckDBEdition | DuckDBTablesEdition | None:
         """The engine that asks an edition; None where it is not there."""
         path = self.path(name)
         if not (path / FACTS).exists():
             return None
-        facts = EditionFacts.from_json(quietly((path / FACTS).read_text, damaged))
-        label = f"edition {name.number}"
+        text, label = quietly((path / FACTS).read_text, damaged), f"edition {name.number}"
+        if isinstance(table, Tables):
+            several = TablesFacts.from_json(text)
+            return DuckDBTablesEdition(path / ROWS, several, table, label, self.memory)
+        facts = EditionFacts.from_json(text)
         return DuckDBEdition(path / ROWS, facts, table, label, self.memory)
 
     def path(self, name: EditionName) -> Path:
@@ -79,18 +97,29 @@ class _FolderWriter:
     store: EditionFolder
     draft: Path
 
-    def write(self, table: Table, means: Means) -> EditionFacts:
+    def write(self, table: Table | Tables, means: Means) -> EditionFacts | TablesFacts:
         """Read the source once and write what it holds."""
         self.draft.mkdir(mode=0o700)
-        facts = write_edition(
-            self.draft / ROWS, self.store.source, self.store.relation, table, means
-        )
+        path, store = self.draft / ROWS, self.store
+        facts: EditionFacts | TablesFacts
+        if isinstance(table, Tables):
+            facts = write_tables(path, store.relations, table, means)
+        else:
+            facts = write_edition(path, store.source, store.relation, table, means)
         _write_durably(self.draft / FACTS, facts.to_json())
         return facts
 
+    def drafted(self, table: Tables) -> DuckDBTablesEdition:
+        """The engine that asks what was written."""
+        facts = TablesFacts.from_json(quietly((self.draft / FACTS).read_text, damaged))
+        return DuckDBTablesEdition(self.draft / ROWS, facts, table, "a draft", self.store.memory)
+
     def source_version(self) -> str:
         """Which state of the files is there now."""
-        return version(find(self.store.source))
+        store = self.store
+        places = [source for source, _ in store.relations.values()] or [store.source]
+        found = [version(find(source)) for source in dict.fromkeys(places)]
+        return found[0] if len(found) == 1 else sha256(" ".join(found).encode()).hexdigest()
 
     def publish(self, name: EditionName) -> None:
         """Put it in its place; what bears the name is no edition that the ledger knows."""

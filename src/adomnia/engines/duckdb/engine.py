@@ -81,7 +81,7 @@ class DuckDB(DuckDBReader):
 
     def _survey(self) -> Survey:
         """Types, extremes and short lists of values, for a curator's first draft."""
-        from adomnia.engines.sql.survey import survey  # noqa: PLC0415 (for a draft alone)
+        from adomnia.engines.sql.inspection.survey import survey  # noqa: PLC0415 (for a draft alone)
 
         return quietly(
             lambda: survey(

@@ -23,12 +23,23 @@ LOOKED_AT, WIDEST = 20, 10_000
 """So many lines after the first tell whether that is a title, and so many bytes of each."""
 
 
-def count_lines(path: str) -> LineCounts | None:
-    """What is counted of the lines of all files that a path names; None where they are no text."""
+def count_lines(path: str, table: str) -> LineCounts | None:
+    """What is counted of the lines of all files that a path names, or of a table's sheets whose
+    first line is a title; None where they are none of these."""
     source = find(path)
+    if source.kind == "excel":
+        return quietly(lambda: _of_sheets(source, table), partial(unreadable, path))
     if source.kind != "text":
         return None
     return quietly(lambda: _of_files(source), partial(unreadable, path))
+
+
+def _of_sheets(source: Source, table: str) -> LineCounts | None:
+    from adomnia.engines.duckdb.excel.workbook import header_line  # noqa: PLC0415 (loads Arrow)
+
+    files = [file for file in source.files if isinstance(file, Path)]
+    found = [line for file in files if (line := header_line(file, table))]
+    return LineCounts(titles=len(found), header=max(found)) if found else None
 
 
 def _of_files(source: Source) -> LineCounts:
@@ -40,7 +51,8 @@ def _of_file(file: Path) -> LineCounts:
     form = delimited._form(file)
     with delimited._opened(file) as stream:
         counts = _of_pieces(delimited._lines(stream), form)
-    return counts.together(LineCounts(titles=int(_has_title(file, form))))
+    header = _header_line(file, form)
+    return counts.together(LineCounts(titles=int(header > 0), header=header))
 
 
 def _of_pieces(pieces: Iterator[str], form: delimited._Form) -> LineCounts:
@@ -77,15 +89,21 @@ def _of_rows(pieces: Iterator[str] | list[str], form: delimited._Form) -> LineCo
 _READER = type(csv.reader(()))
 
 
-def _has_title(file: Path, form: delimited._Form) -> bool:
-    """Whether the first line has one field that is not empty, and later ones have several."""
+def _header_line(file: Path, form: delimited._Form) -> int:
+    """The line that seems to have the names of columns, where the first has one field that is not
+    empty and later ones have several; else 0."""
     with delimited._opened(file) as stream:
         first = delimited._decoded(stream.readline(delimited.LONGEST)).removeprefix("\ufeff")
         later = [delimited._decoded(stream.readline(WIDEST)) for _ in range(LOOKED_AT)]
     if sum(map(bool, delimited._split(first.rstrip("\r\n"), form.delimiter))) > 1:
-        return False
-    lines = [line.rstrip("\r\n") for line in later if line.strip()]
-    return any(
-        2 * sum(sum(map(bool, delimited._split(line, sign))) > 1 for line in lines) > len(lines)
-        for sign in delimited.DELIMITERS
-    )
+        return 0
+    lines = {at: text.rstrip("\r\n") for at, text in enumerate(later, 2) if text.strip()}
+    for sign in delimited.DELIMITERS:
+        wide = [at for at, line in lines.items() if _filled(line, sign) > 1]
+        if 2 * len(wide) > len(lines):
+            return wide[0]
+    return 0
+
+
+def _filled(line: str, sign: str) -> int:
+    return sum(map(bool, delimited._split(line, sign)))

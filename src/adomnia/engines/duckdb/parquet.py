@@ -22,7 +22,7 @@ from adomnia.engines.duckdb.decoding import INTERVAL, UUID, decoded
 from adomnia.engines.duckdb.file_schemas import by_schema
 from adomnia.engines.duckdb.source_rows import Parts, Rows
 from adomnia.engines.remote_files import RemoteFile
-from adomnia.engines.source_files import partitions
+from adomnia.engines.source_files import check_declared, check_names, partitions
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Domain
 
@@ -51,6 +51,7 @@ def parts(files: Iterable[Path | RemoteFile], domains: Mapping[str, Domain], tab
     """The files by their schemas, what each column is selected as, and which have several types."""
     found = [*map(_footer, files)]
     size = sum(file.size for file in found)
+    check_declared([(file.path.name, file.schema.names) for file in found], domains)
     return by_schema([(file.schema, file) for file in found], _rows, domains, size)
 
 
@@ -77,8 +78,7 @@ def _footer(path: Path | RemoteFile) -> _File:
                 "write them with a fixed length: as INT64 or FIXED_LEN_BYTE_ARRAY",
             )
     names = tuple(arrow.names)
-    if len({name.lower() for name in names}) < len(names):
-        raise PolicyError(f"the file {path.name!r} has two columns of one name", "rename one")
+    check_names(path.name, names)
     said = {leaf.path: _meaning(leaf) for leaf in leaves}
     old = frozenset(leaf.path.split(".")[0] for leaf in leaves if leaf.physical_type == "INT96")
     size = sum(group.total_byte_size for group in groups)

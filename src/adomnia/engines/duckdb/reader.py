@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 from adomnia.engines.contingency import Axes, ExactTables
 from adomnia.engines.cubes import Counts, Subset, Tables, count, cubes_for, passes, sum_down
 from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb.pair_table import DuckDBPairs
 from adomnia.engines.engine import Request, quietly, unanswered
 from adomnia.engines.interrupts import interruptible
 from adomnia.engines.sql.sql_engine import SqlEngine
 from adomnia.engines.sql.statement import DATA, numbering
+from adomnia.schema.unit_amounts import Pairs
 
-__all__ = ["DuckDBReader", "connected"]
+__all__ = ["BATCH", "DuckDBReader", "connected"]
 
 T = TypeVar("T")
 
@@ -110,7 +112,7 @@ class DuckDBReader(SqlEngine):
     def _cubes(self, request: Request, axes: Axes, cubes: Sequence[Subset]) -> list[Counts]:
         """The cells of these cubes, counted in one pass over the rows."""
         self.check(request.table)
-        statement = numbering(request, axes, cubes, self._coded())
+        statement = numbering(request, axes, cubes, self._read_from(request.table))
         shapes = [tuple(len(axes[place]) for place in cube) for cube in cubes]
 
         def work(cursor: duckdb.DuckDBPyConnection) -> list[Counts]:
@@ -124,6 +126,9 @@ class DuckDBReader(SqlEngine):
 
     def _arrays(self, statement: str) -> list[NDArray[Any]]:
         return quietly(lambda: self._run(lambda c: _arrow(c, statement)), unanswered)
+
+    def _pairs(self, statement: str, alike: bool) -> Pairs:
+        return quietly(lambda: DuckDBPairs(self._connection.cursor(), statement, alike), unanswered)
 
     def _run(self, work: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         """What `work` gives, on a cursor of its own that can be interrupted."""

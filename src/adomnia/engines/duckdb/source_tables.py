@@ -7,20 +7,31 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from adomnia.engines.duckdb.reader import connected
 from adomnia.engines.duckdb.source_rows import READERS
 from adomnia.engines.engine import quietly
+from adomnia.engines.key_facts import DeclaredKeys
 from adomnia.engines.remote_files import RemoteFile
 from adomnia.engines.source_files import Source, find, unreadable
 from adomnia.engines.sql.dialect import literal
 
-__all__ = ["column_groups", "column_labels", "tables"]
+__all__ = ["column_groups", "column_labels", "declared_keys", "tables", "views"]
 
 _TABLES = """
 SELECT table_name, COUNT(*) FROM duckdb_columns()
 WHERE database_name = 'source' AND schema_name = 'main' AND NOT internal
 GROUP BY table_name ORDER BY table_name
+"""
+_VIEWS = "SELECT view_name FROM duckdb_views() WHERE database_name = 'source' AND NOT internal"
+
+_KEYS = """
+SELECT table_name, constraint_column_names, referenced_table, referenced_column_names
+FROM duckdb_constraints()
+WHERE database_name = 'source' AND schema_name = 'main'
+  AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
+ORDER BY constraint_type, table_name, constraint_index
 """
 
 ColumnGroup = tuple[tuple[str, ...], list[Path | RemoteFile]]
@@ -50,12 +61,35 @@ def _sheets(source: Source) -> Mapping[str, int]:
 
 
 def _tables(source: Source) -> dict[str, int]:
+    return {str(name): int(columns) for name, columns in _catalogue(source, _TABLES)}
+
+
+def _catalogue(source: Source, statement: str) -> list[tuple[Any, ...]]:
     with TemporaryDirectory(prefix="adomnia-") as room:
         connection = connected(None, Path(room))
         with connection:
             connection.execute(f"ATTACH {literal(source.path)} AS source (READ_ONLY)")
-            found = connection.execute(_TABLES).fetchall()
-    return {str(name): int(columns) for name, columns in found}
+            return connection.execute(statement).fetchall()
+
+
+def views(path: str) -> frozenset[str]:
+    """Which tables of a DuckDB file are views, computed from others."""
+    source = find(path)
+    if source.kind not in _TABLED:
+        return frozenset()
+    return frozenset(
+        str(name)
+        for (name,) in quietly(lambda: _catalogue(source, _VIEWS), partial(unreadable, path))
+    )
+
+
+def declared_keys(path: str) -> DeclaredKeys:
+    """The primary, unique and foreign keys of a DuckDB file; other files declare none."""
+    source = find(path)
+    if source.kind not in _TABLED:
+        return DeclaredKeys()
+    found = quietly(lambda: _catalogue(source, _KEYS), partial(unreadable, path))
+    return DeclaredKeys.listed(found)
 
 
 def column_groups(path: str, table: str) -> list[ColumnGroup]:

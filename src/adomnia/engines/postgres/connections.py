@@ -54,12 +54,14 @@ def writing_connection(url: str) -> psycopg.Connection[Any]:
     return connect(url)
 
 
-def begin_writing(connection: psycopg.Connection[Any]) -> None:
-    """Begin a transaction that may write, also for a role whose own only read.
+def begin_writing(connection: psycopg.Connection[Any], one_moment: bool = False) -> None:
+    """Begin a transaction that may write, also for a role whose own only read; all of its
+    statements may see `one_moment`, that of the first.
 
     Nothing limits how long it takes but what the role or the address says.
     """
-    connection.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; {_settings()}".encode())
+    level = "REPEATABLE READ" if one_moment else "READ COMMITTED"
+    connection.execute(f"BEGIN ISOLATION LEVEL {level}, READ WRITE; {_settings()}".encode())
 
 
 def _settings() -> str:

@@ -7,6 +7,7 @@ is half as long as its text.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,7 +28,8 @@ from adomnia.schema.table import Table
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["EditionTables", "PostgresEdition", "write_edition"]
+__all__ = ["EditionTables", "PostgresEdition", "ServerEdition", "number_words", "read_hash",
+           "rows_digest", "write_edition", "write_facts"]  # fmt: skip
 
 _FACTS = """
 SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -71,6 +73,18 @@ class EditionTables:
         """The table of a column's words."""
         return self._said(f"{self.name}_w{place}")
 
+    def part(self, place: int) -> EditionTables:
+        """Those of one of several tables."""
+        return EditionTables(self.schema, f"{self.name}_t{place}")
+
+    def own(self, words: int) -> list[str]:
+        """The names of rows and words, of so many columns."""
+        return [self.name, *(f"{self.name}_w{place}" for place in range(words))]
+
+    def of(self, kind: str) -> str:
+        """A table that is there while others are made."""
+        return self._said(f"{self.name}_{kind}")
+
     def _said(self, table: str) -> str:
         say = PostgresDialect().quoted
         return f"{say(self.schema)}.{say(table)}"
@@ -88,9 +102,14 @@ def write_edition(
     with interruptible(connection.cancel):
         count, digest = _store(connection, rows, source.reading, words, tables)
         facts = EditionFacts(source.types, words, True, count, digest)
-        _run(connection, f"CREATE TABLE {tables.facts} (facts TEXT)")
-        connection.execute(f"INSERT INTO {tables.facts} VALUES (%s)".encode(), [facts.to_json()])
+        write_facts(connection, tables, facts.to_json())
     return facts
+
+
+def write_facts(connection: psycopg.Connection[Any], tables: EditionTables, text: str) -> None:
+    """Write what is known beside the rows."""
+    _run(connection, f"CREATE TABLE {tables.facts} (facts TEXT)")
+    connection.execute(f"INSERT INTO {tables.facts} VALUES (%s)".encode(), [text])
 
 
 def _store(
@@ -102,11 +121,11 @@ def _store(
     coded = rows.written(reading)
     if not numbered:
         _run(connection, f"CREATE TABLE {tables.rows} AS {coded}")
-        facts = _digest(connection, tables.rows)
+        facts = rows_digest(connection, tables.rows)
     else:
         # Words are numbered once they are all known: until then rows stand in a table of their own.
         _run(connection, f"CREATE UNLOGGED TABLE {tables.stage} AS {coded}")
-        facts = _digest(connection, tables.stage)
+        facts = rows_digest(connection, tables.stage)
         _number(connection, rows, numbered, tables)
         _run(connection, f"DROP TABLE {tables.stage}")
     if rows.table.unit is not None:  # who they are is no question's matter
@@ -124,15 +143,7 @@ def _number(
     texts, joins = {FIRST: f"CAST(r.{rows.stored.get(FIRST)} AS UUID)"}, []
     for place, name in enumerate(numbered):
         column, made = rows.stored[name], tables.words(place)
-        distinct = (
-            f"SELECT DISTINCT {column} AS word FROM {tables.stage} WHERE {column} IS NOT NULL"
-        )
-        _run(
-            connection,
-            f"CREATE TABLE {made} AS SELECT ROW_NUMBER() OVER () AS code, word FROM ({distinct}) d",
-        )
-        _run(connection, f"ANALYZE {made}")
-        (count,) = first_row(connection.execute(f"SELECT COUNT(*) FROM {made}".encode()))
+        count = number_words(connection, made, tables.stage, column)
         texts[name] = f"CAST(w{place}.code AS {rows.dialect.narrow(0, count)})"
         joins.append(f"LEFT JOIN {made} w{place} ON r.{column} = w{place}.word")
     listed = ", ".join(
@@ -144,7 +155,19 @@ def _number(
     )
 
 
-def _digest(connection: psycopg.Connection[Any], rows: str) -> tuple[int, str]:
+def number_words(connection: psycopg.Connection[Any], words: str, rows: str, column: str) -> int:
+    """Make a table of the words of a column, each once with a number; how many there are."""
+    distinct = f"SELECT DISTINCT {column} AS word FROM {rows} WHERE {column} IS NOT NULL"
+    _run(
+        connection,
+        f"CREATE TABLE {words} AS SELECT ROW_NUMBER() OVER () AS code, word FROM ({distinct}) d",
+    )
+    _run(connection, f"ANALYZE {words}")
+    (count,) = first_row(connection.execute(f"SELECT COUNT(*) FROM {words}".encode()))
+    return int(count)
+
+
+def rows_digest(connection: psycopg.Connection[Any], rows: str) -> tuple[int, str]:
     """How many rows there are, and a sum over them that forgets their order."""
     hashed = "CAST(HASHTEXTEXTENDED(CAST(r AS TEXT), 0) AS NUMERIC)"
     statement = f"SELECT COUNT(*), COALESCE(SUM({hashed}), 0) FROM {rows} r"
@@ -152,18 +175,29 @@ def _digest(connection: psycopg.Connection[Any], rows: str) -> tuple[int, str]:
     return int(count), f"{total} {count}"
 
 
+def read_hash(stored: str) -> str:
+    """A hash as the text that it was before it was stored as a UUID."""
+    return f"(REPLACE(CAST({stored} AS TEXT), '-', '') COLLATE \"C\")"
+
+
 def _run(connection: psycopg.Connection[Any], statement: str) -> None:
     connection.execute(statement.encode())
 
 
-class PostgresEdition(PostgresReader):
+class ServerEdition(PostgresReader):
     """An edition on a server; it never changes."""
 
-    facts: EditionFacts
-
-    def __init__(self, url: str, tables: EditionTables, table: Table, name: str) -> None:
+    def __init__(self, url: str, tables: EditionTables, name: str) -> None:
         super().__init__(url)
-        self._tables, self._table, self._edition = tables, table, name
+        self._tables, self._edition = tables, name
+
+    @abstractmethod
+    def _learn(self, facts: str) -> None:
+        """Take what is known of it beside its rows."""
+
+    @abstractmethod
+    def _names(self) -> list[str]:
+        """The names of its tables, but for the one of facts."""
 
     def found(self) -> bool:
         """Whether it is there and the role's own; then it can be asked."""
@@ -171,8 +205,7 @@ class PostgresEdition(PostgresReader):
             text = quietly(lambda: self._read(moment._connection), self._lost)
             if text is None:
                 return False
-            self.facts = EditionFacts.from_json(text)
-            self._types = self.facts.types
+            self._learn(text)
             quietly(lambda: self._check_own(moment._connection), self._lost)
         return True
 
@@ -183,11 +216,6 @@ class PostgresEdition(PostgresReader):
             if self._held is None:
                 quietly(lambda: self._check_own(moment._connection), self._lost)
             yield moment
-
-    @property
-    def row_count_is_stable(self) -> bool:
-        """Whether the number of rows rested on no value where they were read."""
-        return self.facts.rows_stay
 
     def version(self) -> str:
         """Which edition it is."""
@@ -203,8 +231,7 @@ class PostgresEdition(PostgresReader):
 
     def _check_own(self, connection: psycopg.Connection[Any]) -> None:
         """Refuse whatever is not a table of the role's own, in a schema of its own."""
-        tables, words = self._tables, range(len(self.facts.words))
-        names = [tables.name, f"{tables.name}_facts", *(f"{tables.name}_w{at}" for at in words)]
+        tables, names = self._tables, [f"{self._tables.name}_facts", *self._names()]
         found = connection.execute(_OWN, [names, tables.schema]).fetchall()
         if found and not found[0][0]:
             schema = PostgresDialect().quoted(tables.schema)
@@ -219,7 +246,29 @@ class PostgresEdition(PostgresReader):
                 "load it again: adomnia load",
             )
 
-    def _coded(self) -> CodedRows:
+
+class PostgresEdition(ServerEdition):
+    """An edition of a table."""
+
+    facts: EditionFacts
+
+    def __init__(self, url: str, tables: EditionTables, table: Table, name: str) -> None:
+        super().__init__(url, tables, name)
+        self._table = table
+
+    @property
+    def row_count_is_stable(self) -> bool:
+        """Whether the number of rows rested on no value where they were read."""
+        return self.facts.rows_stay
+
+    def _learn(self, facts: str) -> None:
+        self.facts = EditionFacts.from_json(facts)
+        self._types = self.facts.types
+
+    def _names(self) -> list[str]:
+        return self._tables.own(len(self.facts.words))
+
+    def _coded(self, table: Table) -> CodedRows:
         """The coded rows, by the policy that they were coded by."""
         rows = EditionRows(self._table, self._types, self._dialect)
         stored, texts, joins = rows.stored, {}, {}
@@ -228,6 +277,5 @@ class PostgresEdition(PostgresReader):
             made, column = self._tables.words(place), stored[name]
             joins[name] = f"LEFT JOIN {made} w{place} ON r.{column} = w{place}.code"
         if FIRST in stored:
-            hashed = f"REPLACE(CAST(r.{stored[FIRST]} AS TEXT), '-', '')"
-            texts[FIRST] = f'({hashed} COLLATE "C")'
+            texts[FIRST] = read_hash(f"r.{stored[FIRST]}")
         return rows.read(self._tables.rows, texts, joins)

@@ -14,15 +14,30 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from adomnia.engines.edition_store import EditionFacts, EditionName, Means, if_found, surplus
+from adomnia.engines.edition_store import (
+    EditionFacts,
+    EditionName,
+    Means,
+    Relations,
+    TablesFacts,
+    if_found,
+    surplus,
+)
 from adomnia.engines.engine import quietly
 from adomnia.engines.postgres.connections import begin_writing, writing_connection
 from adomnia.engines.postgres.dialect import PostgresDialect
 from adomnia.engines.postgres.edition import EditionTables, PostgresEdition, write_edition
 from adomnia.engines.postgres.engine import PostgreSQL
-from adomnia.engines.postgres.relation import find_relation, first_row, unreadable
+from adomnia.engines.postgres.relation import (
+    PostgresRelation,
+    find_relation,
+    first_row,
+    unreadable,
+)
+from adomnia.engines.postgres.tables_edition import PostgresTablesEdition, write_tables
 from adomnia.errors import AdomniaError, MachineryError, PolicyError
 from adomnia.schema.table import Table
+from adomnia.schema.tables import Tables
 from adomnia.storage.address import shown_address
 
 if TYPE_CHECKING:
@@ -63,10 +78,12 @@ WHERE n.nspname = %s AND starts_with(c.relname, %s) AND a.grantee <> c.relowner
 
 
 class EditionSchema:
-    """The editions of a table on a server, in a schema there."""
+    """The editions of a table on a server, or of several, in a schema there."""
 
-    def __init__(self, url: str, relation: str, schema: str | None = None) -> None:
-        self._url, self._relation = url, relation
+    def __init__(
+        self, url: str, relation: str, schema: str | None = None, relations: Relations | None = None
+    ) -> None:
+        self._url, self._relation, self._relations = url, relation, relations or {}
         self._shown = shown_address(url)
         self.place = schema or SCHEMA
 
@@ -78,27 +95,45 @@ class EditionSchema:
             quietly(lambda: self._begin(connection), self._failed)
             yield _SchemaWriter(self, connection, f"draft_{uuid4().hex}")
 
-    def source(self) -> PostgreSQL:
-        """The table as it is."""
-        return PostgreSQL(self._url, self._relation, {})
+    def sources(self) -> Iterator[PostgreSQL]:
+        """The table as it is, or each of several."""
+        for relation in [name for _, name in self._relations.values()] or [self._relation]:
+            yield PostgreSQL(self._url, relation, {})
 
-    def open(self, name: EditionName, table: Table) -> PostgresEdition | None:
+    def open(
+        self, name: EditionName, table: Table | Tables
+    ) -> PostgresEdition | PostgresTablesEdition | None:
         """The engine that asks an edition; None where it is not there, or somebody else's."""
-        label = f"edition {name.number}"
-        engine = PostgresEdition(self._url, EditionTables(self.place, str(name)), table, label)
-        return if_found(engine)
+        label, places = f"edition {name.number}", EditionTables(self.place, str(name))
+        if isinstance(table, Tables):
+            return if_found(PostgresTablesEdition(self._url, places, table, label))
+        return if_found(PostgresEdition(self._url, places, table, label))
 
     def write(
-        self, connection: psycopg.Connection[Any], draft: str, table: Table, means: Means
-    ) -> EditionFacts:
+        self, connection: psycopg.Connection[Any], draft: str, table: Table | Tables, means: Means
+    ) -> EditionFacts | TablesFacts:
         """Write an edition under a name that means nothing, in the transaction that was begun."""
-        source = find_relation(connection, self._relation, self._shown)
-        source.warn()
-        tables = EditionTables(self.place, draft)
-        facts = write_edition(connection, source, table, tables, means)
+        places = EditionTables(self.place, draft)
+        facts: EditionFacts | TablesFacts
+        if isinstance(table, Tables):
+            sources = {name: self._found(connection, name, means) for name in table.tables}
+            facts = write_tables(connection, sources, table, places, means)
+        else:
+            source = find_relation(connection, self._relation, self._shown)
+            source.warn()
+            facts = write_edition(connection, source, table, places, means)
         for name, grantee in connection.execute(_OTHERS, [self.place, draft]).fetchall():
             _run(connection, f"REVOKE ALL ON {self._said(name)} FROM {grantee}")
         return facts
+
+    def _found(
+        self, connection: psycopg.Connection[Any], name: str, means: Means
+    ) -> PostgresRelation:
+        """One of several tables."""
+        with means.about(name):
+            found = find_relation(connection, self._relations[name][1], self._shown)
+        found.warn()
+        return found
 
     def publish(self, connection: psycopg.Connection[Any], draft: str, name: str) -> None:
         """Give the tables of a draft the names of an edition, and end the transaction."""
@@ -148,8 +183,9 @@ class EditionSchema:
                 _run(connection, f"CREATE SCHEMA {say}; REVOKE ALL ON SCHEMA {say} FROM PUBLIC")
 
     def _begin(self, connection: psycopg.Connection[Any]) -> None:
-        begin_writing(connection)
-        _lock(connection, f"adomnia editions {self.place} {self._relation}")
+        begin_writing(connection, one_moment=bool(self._relations))
+        relations = sorted(relation for _, relation in self._relations.values())
+        _lock(connection, " ".join(["adomnia editions", self.place, self._relation, *relations]))
 
     def _refused(self, why: str) -> PolicyError:
         say = PostgresDialect().quoted(self.place)
@@ -183,15 +219,22 @@ class _SchemaWriter:
     connection: psycopg.Connection[Any]
     draft: str
 
-    def write(self, table: Table, means: Means) -> EditionFacts:
+    def write(self, table: Table | Tables, means: Means) -> EditionFacts | TablesFacts:
         """Read the source once and write what it holds."""
         work = partial(self.store.write, self.connection, self.draft, table, means)
         return quietly(work, self.store._failed)
 
+    def drafted(self, table: Tables) -> None:
+        """Nothing is seen of it before it is published."""
+        return
+
     def source_version(self) -> str | None:
         """Which state of the table is there now, if the server counts what changes in it."""
-        with closing(self.store.source()) as source:
-            return source.version() if source.is_counted() else None
+        found = []
+        for source in self.store.sources():
+            with closing(source):
+                found.append(source.version() if source.is_counted() else None)
+        return None if None in found else " ".join(map(str, found))
 
     def publish(self, name: EditionName) -> None:
         """Put it in its place."""

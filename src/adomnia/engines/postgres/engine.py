@@ -15,8 +15,8 @@ from adomnia.engines.engine import quietly
 from adomnia.engines.exact import Survey
 from adomnia.engines.postgres.reader import PostgresReader
 from adomnia.engines.postgres.relation import find_relation, first_row, unreadable
+from adomnia.engines.sql.inspection.survey import survey
 from adomnia.engines.sql.statement import DATA
-from adomnia.engines.sql.survey import survey
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Domain
 

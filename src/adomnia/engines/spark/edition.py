@@ -7,10 +7,11 @@ are. Ranks of a unit's rows are worked out when it is written.
 from __future__ import annotations
 
 import threading
+from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
 from adomnia.engines.edition_store import EditionFacts, Means, is_open
@@ -29,7 +30,7 @@ from adomnia.schema.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["FACTS", "ROWS", "SparkEdition", "write_edition"]
+__all__ = ["FACTS", "ROWS", "FilesEdition", "SparkEdition", "rows_digest", "write_edition"]
 
 ROWS, FACTS = "rows", "edition.json"
 
@@ -53,16 +54,16 @@ def write_edition(source: SparkRelation, table: Table, path: str, means: Means) 
             session.catalog.dropTempView(view)
     if steady and source.state() != before:
         raise MachineryError("the source changed while it was read", "load it again")
-    count, digest = _digest(session, path)
+    count, digest = rows_digest(session, path)
     words = [name for name in types if is_open(table, name)]
     return EditionFacts(types, words, True, count, digest)
 
 
-def _digest(session: SparkSession, path: str) -> tuple[int, str]:
+def rows_digest(session: SparkSession, path: str) -> tuple[int, str]:
     """How many rows there are, and a sum over them that forgets their order."""
     frame, view = session.read.parquet(path), f"adomnia_{uuid4().hex}"
     frame.createTempView(view)
-    hashed = f"CAST({SPARK.order(frame.columns)} AS DECIMAL(20,0))"
+    hashed = f"CAST({SPARK.order([*map(SPARK.quoted, frame.columns)])} AS DECIMAL(20,0))"
     statement = f"SELECT COUNT(*), COALESCE(SUM({hashed}), 0) FROM {view}"
     try:
         ((count, total),) = computed(session, statement, lambda found: found.collect())
@@ -71,30 +72,33 @@ def _digest(session: SparkSession, path: str) -> tuple[int, str]:
     return int(count), f"{total} {count}"
 
 
-class SparkEdition(SparkReader):
+class FilesEdition(SparkReader):
     """An edition in files; it never changes."""
 
-    facts: EditionFacts
+    _views: list[str]
+    """The names of its parts in statements."""
 
-    def __init__(self, source: str, path: str, table: Table, name: str) -> None:
-        self._source, self._path, self._table, self._edition = source, path, table, name
+    def __init__(self, source: str, path: str, name: str) -> None:
+        self._source, self._path, self._edition = source, path, name
         self._mutex = threading.Lock()
         self._enter()
+
+    @abstractmethod
+    def _learn(self, facts: str) -> None:
+        """Take what is known of it beside its rows."""
+
+    @abstractmethod
+    def _parts(self) -> list[str]:
+        """The folders of its rows."""
 
     def found(self) -> bool:
         """Whether it is there; then it can be asked."""
         text = quietly(lambda: SparkFolder(self._own, self._path).read(FACTS), lost)
         if text is None:
             return False
-        self.facts = EditionFacts.from_json(text)
-        self._types = self.facts.types
+        self._learn(text)
         quietly(self._show, lost)
         return True
-
-    @property
-    def row_count_is_stable(self) -> bool:
-        """Whether the number of rows rested on no value where they were read."""
-        return self.facts.rows_stay
 
     def version(self) -> str:
         """Which edition it is."""
@@ -109,7 +113,7 @@ class SparkEdition(SparkReader):
                 quietly(self._show, lost)
 
     @contextmanager
-    def snapshot(self) -> Iterator[SparkEdition]:
+    def snapshot(self) -> Iterator[Self]:
         """The engine for one question, in the session that there is now."""
         yield copy(self)
 
@@ -127,13 +131,37 @@ class SparkEdition(SparkReader):
 
     def _show(self) -> None:
         """Let statements name the rows; they have the columns that were written."""
-        self._view = f"adomnia_{uuid4().hex}"
-        self._own.read.parquet(f"{self._path}/{ROWS}").createTempView(self._view)
+        self._views = []
+        for part in self._parts():
+            self._views.append(f"adomnia_{uuid4().hex}")
+            self._own.read.parquet(f"{self._path}/{part}").createTempView(self._views[-1])
 
     @property
     def _session(self) -> SparkSession:
         return self._own
 
-    def _coded(self) -> CodedRows:
+
+class SparkEdition(FilesEdition):
+    """An edition of a table."""
+
+    facts: EditionFacts
+
+    def __init__(self, source: str, path: str, table: Table, name: str) -> None:
+        self._table = table
+        super().__init__(source, path, name)
+
+    @property
+    def row_count_is_stable(self) -> bool:
+        """Whether the number of rows rested on no value where they were read."""
+        return self.facts.rows_stay
+
+    def _learn(self, facts: str) -> None:
+        self.facts = EditionFacts.from_json(facts)
+        self._types = self.facts.types
+
+    def _parts(self) -> list[str]:
+        return [ROWS]
+
+    def _coded(self, table: Table) -> CodedRows:
         """The coded rows, by the policy that they were coded by."""
-        return EditionRows(self._table, self._types, SPARK).read(self._view)
+        return EditionRows(self._table, self._types, SPARK).read(self._views[0])

@@ -9,14 +9,22 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
-from adomnia.engines.edition_store import EditionFacts, EditionName, Means, if_found, surplus
+from adomnia.engines.edition_store import (
+    EditionFacts,
+    EditionName,
+    Means,
+    Relations,
+    TablesFacts,
+    if_found,
+    surplus,
+)
 from adomnia.engines.engine import quietly
 from adomnia.engines.private_folder import locked_folder
 from adomnia.engines.spark.edition import FACTS, ROWS, SparkEdition, write_edition
@@ -24,8 +32,10 @@ from adomnia.engines.spark.folders import SparkFolder
 from adomnia.engines.spark.reader import unreadable
 from adomnia.engines.spark.sessions import Address, address
 from adomnia.engines.spark.tables import SparkRelation, relation, state_digest
+from adomnia.engines.spark.tables_edition import SparkTablesEdition, write_tables
 from adomnia.errors import AdomniaError, MachineryError, PolicyError
 from adomnia.schema.table import Table
+from adomnia.schema.tables import Tables
 
 __all__ = ["EditionFiles"]
 
@@ -34,10 +44,15 @@ DRAFT = "facts.draft"
 
 
 class EditionFiles:
-    """The editions of what Spark reads; `room` is a folder of this machine for the loads' lock."""
+    """The editions of what Spark reads, one table or several (`relations`, all read by the
+    application of `source`); `room` is a folder of this machine for the loads' lock."""
 
-    def __init__(self, source: str, relation: str, room: Path, named: str | None = None) -> None:
-        self._source, self._relation, self._room = source, relation, room
+    def __init__(
+        self, source: str, relation: str, room: Path, named: str | None = None,
+        relations: Relations | None = None,
+    ) -> None:  # fmt: skip
+        self._source, self._room = source, room
+        self._relations = relations or {"": (source, relation)}
         self.place = _place(address(source), room, named)
         told = f"{platform.node()} {room.absolute()}"
         self._prefix = f"{UNFINISHED}{hashlib.sha256(told.encode()).hexdigest()[:12]}-"
@@ -45,24 +60,33 @@ class EditionFiles:
     @contextmanager
     def writing(self) -> Iterator[_FilesWriter]:
         """A turn to write, which a lock on this machine gives."""
-        with locked_folder(self._room):
-            source = quietly(lambda: relation(self._source, self._relation), unreadable)
-            folder = SparkFolder(source.session, self.place)
+        with locked_folder(self._room), ExitStack() as stack:
+            sources = {name: self._found(name, stack) for name in self._relations}
+            folder = SparkFolder(next(iter(sources.values())).session, self.place)
+            quietly(folder.make_private, self._refused)
+            self._clear(folder)  # nobody else is writing, so it was left by one that died
+            shared = self.place != _local(self._room)  # by ledgers that are elsewhere
             try:
-                quietly(folder.make_private, self._refused)
-                self._clear(folder)  # nobody else is writing, so it was left by one that died
-                shared = self.place != _local(self._room)  # by ledgers that are elsewhere
-                yield _FilesWriter(source, folder, f"{self._prefix}{uuid4().hex}", shared)
+                yield _FilesWriter(sources, folder, f"{self._prefix}{uuid4().hex}", shared)
             finally:
                 with suppress(Exception):  # the application may have ended
                     self._clear(folder)
-                source.leave()
 
-    def open(self, name: EditionName, table: Table) -> SparkEdition | None:
+    def _found(self, name: str, stack: ExitStack) -> SparkRelation:
+        """A source, which is left with the stack."""
+        place, table = self._relations[name]
+        source = quietly(lambda: relation(place, table), unreadable)
+        stack.callback(source.leave)
+        return source
+
+    def open(
+        self, name: EditionName, table: Table | Tables
+    ) -> SparkEdition | SparkTablesEdition | None:
         """The engine that asks an edition; None where it is not there."""
-        label = f"edition {name.number}"
-        engine = SparkEdition(self._source, f"{self.place}/{name}", table, label)
-        return if_found(engine)
+        label, path = f"edition {name.number}", f"{self.place}/{name}"
+        if isinstance(table, Tables):
+            return if_found(SparkTablesEdition(self._source, path, table, label))
+        return if_found(SparkEdition(self._source, path, table, label))
 
     def _clear(self, folder: SparkFolder) -> None:
         for name in folder.names():
@@ -82,22 +106,37 @@ class EditionFiles:
 class _FilesWriter:
     """Writes one edition into a folder that has no name yet."""
 
-    source: SparkRelation
+    sources: Mapping[str, SparkRelation]
     folder: SparkFolder
     draft: str
     shared: bool
 
-    def write(self, table: Table, means: Means) -> EditionFacts:
+    def write(self, table: Table | Tables, means: Means) -> EditionFacts | TablesFacts:
         """Read the source once and write what it holds."""
-        path = f"{self.folder.address}/{self.draft}/{ROWS}"
-        facts = quietly(partial(write_edition, self.source, table, path, means), unreadable)
+        facts: EditionFacts | TablesFacts
+        address = f"{self.folder.address}/{self.draft}"
+        if isinstance(table, Tables):
+            draft = SparkFolder(self.folder.session, address)
+            several = partial(write_tables, self.sources, table, draft, means)
+            facts = quietly(several, unreadable)
+        else:
+            (source,) = self.sources.values()
+            one = partial(write_edition, source, table, f"{address}/{ROWS}", means)
+            facts = quietly(one, unreadable)
         quietly(lambda: self.folder.write(f"{self.draft}/{DRAFT}", facts.to_json()), _unwritten)
         return facts
 
+    def drafted(self, table: Tables) -> None:
+        """Nothing is seen of it before it is published."""
+        return
+
     def source_version(self) -> str | None:
         """Which state of the files is there now; a view is new each time it is looked at."""
-        first, second = (quietly(lambda: state_digest(self.source), unreadable) for _ in range(2))
+        first, second = (quietly(self._states, unreadable) for _ in range(2))
         return first if first == second else None
+
+    def _states(self) -> str:
+        return " ".join(map(state_digest, self.sources.values()))
 
     def publish(self, name: EditionName) -> None:
         """Put it in its place; what bears the name is no edition that the ledger knows.

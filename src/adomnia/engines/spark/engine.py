@@ -19,8 +19,8 @@ from adomnia.engines.spark.columns import check_domains, reading, types_of
 from adomnia.engines.spark.dialect import SPARK
 from adomnia.engines.spark.reader import SparkReader, lost, unreadable
 from adomnia.engines.spark.tables import relation, state_digest
+from adomnia.engines.sql.inspection.survey import survey
 from adomnia.engines.sql.statement import DATA
-from adomnia.engines.sql.survey import survey
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Domain
 

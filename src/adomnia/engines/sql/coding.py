@@ -16,12 +16,14 @@ from functools import partial
 from typing import Any
 
 from adomnia.engines.sql.dialect import Dialect
-from adomnia.engines.sql.extent import Extent, Kind, beside, kind_of_domain, of_domain
+from adomnia.engines.sql.extent import WHOSE, Extent, Kind, beside, kind_of_domain, of_domain
 from adomnia.engines.sql.moments import moment_code
 from adomnia.errors import QuestionError
 from adomnia.queries.calendar import moment_at, seconds_of
+from adomnia.queries.derived_table import column_prefix
 from adomnia.queries.expression import Call, Column, Constant, Expr
 from adomnia.queries.ranges import UNLISTED, Moment, Number, Text
+from adomnia.queries.rows import is_owner
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open, Timestamps
 from adomnia.schema.table import Table
 
@@ -206,7 +208,7 @@ def _width(domain: Grid | Dates | Timestamps) -> int:
 
 
 def _domain(table: Table, name: str) -> Domain:
-    if name.startswith(LOST):
+    if name.startswith(column_prefix(table) + LOST):
         return Categories((False, True))
     attribute = table.attributes.get(name)
     return attribute.domain if attribute else Open()
@@ -240,7 +242,8 @@ class Coded:
             steps = f"CAST({column} AS BIGINT) * {domain.step}"
             return f"({steps} + CAST({seconds_of(domain.low)} AS BIGINT))"
         if not isinstance(domain, Categories) or isinstance(domain.values[0], bool):
-            return column
+            # the number of a unit is compared with nothing
+            return self.dialect.words(column, "integer") if is_owner(name) else column
         if isinstance(domain.values[0], int):
             return f"CAST({column} AS BIGINT)"
         return self._text(column, domain)
@@ -284,8 +287,8 @@ class Coded:
         return of_domain(self.domain(name))
 
     def kind(self, name: str) -> Kind:
-        """Of which kind it is, as the policy's domain has it."""
-        return kind_of_domain(self.domain(name))
+        """Of which kind it is, as the policy's domain has it; units are a kind of their own."""
+        return WHOSE if is_owner(name) else kind_of_domain(self.domain(name))
 
     def compared(self, call: Call) -> str | None:
         """A comparison of a column with constants by its code, where there is such a one."""

@@ -20,6 +20,7 @@ from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps
 
 __all__ = [
     "PARTS",
+    "WHOSE",
     "Extent",
     "Kind",
     "beside",
@@ -236,14 +237,19 @@ _RULES: Mapping[str, Callable[[Call, list[Any]], Extent]] = {
 
 
 # Kinds: number, text, day, moment or truth. Values of two kinds are never compared, nor chosen
-# between.
+# between. Units are a kind of their own: which number one has depends on others (`owners.md`), so
+# they are counted, and compared with each other for equality alone.
 #
 # An engine would cast one of them, row by row, and some rows cannot be cast. So the renderer
 # works out the kind of everything that it writes, from the policy's domains and from constants
 # up, and refuses what does not fit (`coding.md`).
 
 Kind = str
-"""`number`, `text`, `day`, `moment`, `truth`, or `any` for NULL."""
+"""`number`, `text`, `day`, `moment`, `truth`, `unit`, or `any` for NULL."""
+
+WHOSE: Kind = "unit"
+_OF_UNITS = ("is_null", "eq", "ne", "case")
+"""What may be computed of units."""
 
 _KINDS: Sequence[tuple[type, Kind]] = (
     (bool, "truth"), (int, "number"), (str, "text"), (date, "day"), (datetime, "moment"),
@@ -302,6 +308,8 @@ def kind_of(call: Call, kinds: Sequence[Kind]) -> Kind:
     word in it is none of those that may be written."""
     if call.op in _WORDS and call.params[0] not in _WORDS[call.op]:
         raise foreign("this is no operation on one row")
+    if WHOSE in kinds and call.op not in _OF_UNITS:
+        raise foreign("a unit is compared with nothing")
     if call.op == "case":
         _one([*kinds[0:-1:2], "truth"])
         return _one([*kinds[1:-1:2], kinds[-1]])

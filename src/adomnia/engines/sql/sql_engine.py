@@ -25,6 +25,7 @@ from adomnia.engines.sql.statement import (
     coded_in_place,
     listing,
 )
+from adomnia.engines.sql.tables.derived_reads import DerivedReads
 from adomnia.engines.sql.unit_scores import laid_on_grid, score_statement
 from adomnia.errors import PolicyError
 from adomnia.privacy.contribution import Ranked
@@ -37,7 +38,7 @@ from adomnia.schema.table import Table
 __all__ = ["SqlEngine", "exact", "grid", "lay_out", "places", "refuse_varied_unit", "split"]
 
 
-class SqlEngine(ABC):
+class SqlEngine(DerivedReads, ABC):
     """An engine that is asked in SQL; the table is called `statement.DATA` there."""
 
     _dialect: Dialect
@@ -45,8 +46,8 @@ class SqlEngine(ABC):
     _varied: frozenset[str] = frozenset()
     """Columns, in small letters, that have several types in several files."""
 
-    def _coded(self) -> CodedRows:
-        """Where a statement finds coded rows: they are coded as they are read."""
+    def _coded(self, table: Table) -> CodedRows:
+        """Where a statement finds the coded rows of a table: they are coded as they are read."""
         return coded_in_place(self._types, self._dialect)
 
     @abstractmethod
@@ -73,10 +74,12 @@ class SqlEngine(ABC):
 
     def prepare(self, request: Request) -> None:
         """Write the statements and run none: what cannot be written is refused unpaid."""
+        if self._is_of_pairs(request):
+            return
         self._aggregates(request)
         for one in request.contributions:
             if isinstance(one, Ranked):
-                listing(request, one, self._coded())
+                listing(request, one, self._read_from(request.table))
 
     def measure(self, request: Request) -> tuple[Cells, ...]:
         """One pass over the rows; components of each contribution on all cells, sealed."""
@@ -88,7 +91,7 @@ class SqlEngine(ABC):
     def histogram(self, request: Request, ranked: Ranked) -> Histogram:
         """The values that have ranks in each cell, sorted, with their counts, sealed."""
         self.check(request.table)
-        statement, decodes = listing(request, ranked, self._coded())
+        statement, decodes = listing(request, ranked, self._read_from(request.table))
         found = _turned(self._arrays(statement), decodes)
         return Sealed(split(request.keys, found))
 
@@ -109,7 +112,7 @@ class SqlEngine(ABC):
     def unit_scores(self, table: Table, reads: UnitRows | UnitPeaks) -> Cells:
         """For each bound of a grid how many units are above it, sealed."""
         self.check(table)
-        found = self._rows(score_statement(table, reads, self._coded()))
+        found = self._rows(score_statement(table, reads, self._coded(table)))
         return Sealed(laid_on_grid(reads, found))
 
     def _exact_tables(self, request: Request, axes: Axes) -> ExactTables:
@@ -125,21 +128,21 @@ class SqlEngine(ABC):
 
     def _inspect(self, table: Table, patterns: Patterns) -> Inspection:
         """What cleaning does to the rows, for the auditor's view; all of one moment."""
-        from adomnia.engines.sql.inspection import RowsToInspect, inspect  # noqa: PLC0415 (rare)
+        from adomnia.engines.sql.inspection.source_inspection import RowsToInspect, inspect  # noqa: PLC0415 (rare)
 
         self.check(table)
         with self.snapshot() as moment:
             rows = RowsToInspect(
-                self._types, self._dialect, moment._rows, moment._coded(), moment._staged
+                self._types, self._dialect, moment._rows, moment._coded(table), moment._staged
             )
             return inspect(rows, table, patterns)
 
     def _code_counts(self, table: Table) -> CodeCounts:
         """How many rows have each code, for the auditor's view."""
-        from adomnia.engines.sql.code_counts import count_codes  # noqa: PLC0415 (rare)
+        from adomnia.engines.sql.inspection.code_counts import count_codes  # noqa: PLC0415 (rare)
 
         with self.snapshot() as moment:
-            return count_codes(moment._rows, table, moment._coded(), moment._staged)
+            return count_codes(moment._rows, table, moment._coded(table), moment._staged)
 
     @contextmanager
     def _staged(self, select: str) -> Iterator[str]:
@@ -157,7 +160,7 @@ class SqlEngine(ABC):
 
     def _aggregates(self, request: Request) -> Statement:
         self.check(request.table)
-        return aggregates(request, self._coded())
+        return aggregates(request, self._read_from(request.table))
 
     def check(self, table: Table) -> None:
         """Refuse a unit that may have one name here and another there."""

@@ -17,7 +17,10 @@ from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.extent import foreign
 from adomnia.engines.sql.translation import Texts
 from adomnia.engines.sql.units import MARKS, RANK, ChosenGroups, ranked
+from adomnia.errors import QuestionError
 from adomnia.privacy.contribution import ROWS, Ranked, arguments
+from adomnia.privacy.reads import REST
+from adomnia.queries.derived_table import owners_of
 from adomnia.queries.expression import Column, Expr, columns
 from adomnia.schema.table import Table
 
@@ -26,10 +29,14 @@ __all__ = [
     "CodedRows",
     "Statement",
     "aggregates",
+    "axis_codes",
     "coded_in_place",
     "kept_rows",
     "listing",
     "numbering",
+    "place_on",
+    "read_by",
+    "tested",
 ]
 
 DATA = "adomnia_data"
@@ -98,9 +105,9 @@ def _text(request: Request, needed: Sequence[Aggregate], rows: CodedRows, texts:
     # What has no contribution is a whole table, with noise for all rows that a unit keeps.
     chosen = _choice(request.table, request.groups if request.contributions else ())
     values = [aggregate.text for aggregate in needed]
-    where = _where(request.where, texts)
+    where = tested(request.where, texts)
     keys = [_key(texts.key(key), i, dialect) for i, key in enumerate(request.keys)]
-    source = texts.around(kept_rows(rows, request.table, _read(request))) + where
+    source = texts.around(kept_rows(rows, request.table, read_by(request))) + where
     if chosen:
         source, keys = _chosen(request, chosen, keys, source, dialect)
     return _grouped(keys, values, source, dialect)
@@ -112,7 +119,7 @@ def listing(request: Request, ranked: Ranked, rows: CodedRows) -> tuple[str, Dec
     texts = Texts(coded)
     value = texts.within(ranked.argument, ranked.low, ranked.high)
     keys = [*(texts.key(key) for key in request.keys), value]
-    where = _where(request.where, texts)
+    where = tested(request.where, texts)
     present = f"{where} AND {value} IS NOT NULL" if where else f" WHERE {value} IS NOT NULL"
     chosen = _choice(request.table, request.groups)
     read = (request.where, *request.keys, ranked.argument)
@@ -142,11 +149,12 @@ def _grouped(keys: Sequence[str], values: Sequence[str], source: str, dialect: D
     return f"SELECT {', '.join(listed)} FROM {source}{group}"
 
 
-def _where(where: Expr | None, texts: Texts) -> str:
+def tested(where: Expr | None, texts: Texts) -> str:
+    """The clause of a condition; nothing where there is none."""
     return "" if where is None else f" WHERE {texts.where(where)}"
 
 
-def _read(request: Request) -> list[Expr | None]:
+def read_by(request: Request) -> list[Expr | None]:
     """What the question reads of a row."""
     found = [expr for one in request.contributions for expr in arguments(one)]
     return [request.where, *request.keys, *found]
@@ -157,8 +165,12 @@ def _choice(table: Table, keys: Sequence[Expr]) -> ChosenGroups | None:
     return None if table.unit is None else ChosenGroups.of(table, keys)
 
 
-def kept_rows(rows: CodedRows, table: Table, read: Sequence[Expr | None]) -> str:
-    """The rows; with a unit, at most `max_rows` of each."""
+def kept_rows(rows: CodedRows, table: Table, read: Sequence[Expr | None], units: int = 1) -> str:
+    """The rows; with a unit, at most `max_rows` of each. Rows of two units have no ranks that bound
+    them: whoever asks for these bounds what both may add."""
+    if owners_of(table) > units:
+        hint = "join on a key that leads to the unit, as declared in references"
+        raise QuestionError("rows that belong to two units each cannot be asked for this", hint)
     needed = {column.name for expr in read for column in columns(expr)}
     source = rows.source(table, [name for name in rows.names if name in needed])
     if table.unit is None:
@@ -184,38 +196,43 @@ def numbering(
     """The query for the number of each row's cell in several cubes of the keys.
 
     A cube lists keys by their place; an axis lists the values of a key. A row that has another
-    value of any key is in no cube: it has the number past the last cell.
+    value of any key is in the cell of the rest; where an axis has none it is in no cube, and has
+    the number past the last cell.
     """
     coded, dialect = rows.columns(request.table), rows.dialect
     texts = Texts(coded)
-    places = [_place(texts.key(key), _codes(key, axis, coded), dialect)
+    places = [place_on(texts.key(key), axis_codes(key, axis, coded), dialect)
               for key, axis in zip(request.keys, axes, strict=True)]  # fmt: skip
-    listed, whole = [], " AND ".join(f"{place} IS NOT NULL" for place in places)
+    strict = {i for i, axis in enumerate(axes) if REST not in axis}
+    listed, whole = [], " AND ".join(f"{places[i]} IS NOT NULL" for i in sorted(strict))
     for i, cube in enumerate(cubes):
         number, cells = "CAST(0 AS BIGINT)", 1
         for place in cube:
             number = f"({number} * {len(axes[place])} + {places[place]})"
             cells *= len(axes[place])
-        if len(cube) < len(places):
+        if not strict <= {*cube}:
             number = f"CASE WHEN {whole} THEN {number} END"
         listed.append(f"COALESCE({number}, {cells}) AS {_name('n', i, dialect)}")
-    where = _where(request.where, texts)
-    source = texts.around(kept_rows(rows, request.table, _read(request)))
+    where = tested(request.where, texts)
+    source = texts.around(kept_rows(rows, request.table, read_by(request)))
     return f"SELECT {', '.join(listed)} FROM {source}{where}"
 
 
-def _codes(key: Expr, axis: Sequence[object], columns: Coded) -> list[Any]:
+def axis_codes(key: Expr, axis: Sequence[object], columns: Coded) -> list[Any]:
     """The values of an axis as the key's text has them."""
     if not isinstance(key, Column) or columns.decode(key) is None:
         return list(axis)
-    codes = [None if value is None else columns.encoded(key.name, value) for value in axis]
+    codes = [v if v in (None, REST) else columns.encoded(key.name, v) for v in axis]
     if any((code is None) != (value is None) for code, value in zip(codes, axis, strict=True)):
         raise foreign("a value on the side of a table is none of its column")
     return codes
 
 
-def _place(text: str, axis: Sequence[Any], dialect: Dialect) -> str:
-    """The place of a value on its axis, as a number; NULL where it is not on it."""
+def place_on(text: str, axis: Sequence[Any], dialect: Dialect) -> str:
+    """The place of a value on its axis, as a number; where it is not on it, that of the rest, or
+    NULL."""
+    if REST in axis:
+        return f"COALESCE({place_on(text, axis[:-1], dialect)}, {len(axis) - 1})"
     values = [value for value in axis if value is not None]
     first = values[0] if values else None
     if (

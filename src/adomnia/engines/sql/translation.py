@@ -16,6 +16,7 @@ from adomnia.engines.sql.clock import MOMENTS
 from adomnia.engines.sql.coding import MAX_CASE, clamped
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.engines.sql.extent import (
+    WHOSE,
     Extent,
     Kind,
     extent_of,
@@ -87,8 +88,17 @@ class Texts:
 
     def key(self, expr: Expr) -> str:
         """The SQL by which rows are grouped: a column goes by its code (`Coded.decode`)."""
-        self._kind(expr)
+        if self._kind(expr) == WHOSE:
+            raise foreign("single units are never shown")
         return self._columns.code(expr.name) if isinstance(expr, Column) else self.of(expr)
+
+    def kind(self, expr: Expr) -> Kind:
+        """Of which kind an expression is; refused where its parts do not fit together."""
+        return self._kind(expr)
+
+    def is_unit(self, expr: Expr) -> bool:
+        """Whether an expression names a unit."""
+        return self._kind(expr) == WHOSE
 
     def extent(self, expr: Expr) -> Extent:
         """Between which bounds the SQL of an expression lies."""

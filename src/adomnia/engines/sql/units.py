@@ -26,23 +26,26 @@ from dataclasses import dataclass
 from adomnia.engines.sql.dialect import Dialect
 from adomnia.queries.expression import Expr
 from adomnia.queries.grouping import public_cells
+from adomnia.queries.rows import OWNER
 from adomnia.schema.table import Table
 
 __all__ = ["FIRST", "MARKS", "RANK", "UNIT", "ChosenGroups", "ranked"]
 
-UNIT, RANK, FIRST = MARKS = ("adomnia unit", "adomnia rank", "adomnia first")
+UNIT, RANK, FIRST = MARKS = (OWNER, "adomnia rank", "adomnia first")
 """Whose row it is, which of theirs, and a hash of their first row."""
 
 
 def ranked(
-    source: str, table: Table, types: Mapping[str, str], needed: Iterable[str], dialect: Dialect
-) -> str:
-    """The rows that somebody owns with the needed columns of the source, and their marks."""
+    source: str, table: Table, types: Mapping[str, str], needed: Iterable[str], dialect: Dialect,
+    beside: Sequence[str] = (),
+) -> str:  # fmt: skip
+    """The rows that somebody owns with the needed columns of the source, and their marks; what
+    stands `beside` these columns comes along and has no part in the order."""
     assert table.unit is not None
     say = dialect.quoted
     unit, order = say(table.unit), say("adomnia order")
-    columns = [say(name) for name in types if name in {*needed}]
-    source, first = _public_first(source, table, types, dialect)
+    columns = [say(name) for name in (*(n for n in types if n in {*needed}), *beside)]
+    source, first = _public_first(source, table, types, dialect, beside)
     turns = f"OVER (PARTITION BY {unit} ORDER BY {', '.join([*first, order])})"
     hashed = (
         f"SELECT {', '.join(dict.fromkeys([unit, *columns, *first]))}, "
@@ -58,7 +61,7 @@ def ranked(
 
 
 def _public_first(
-    source: str, table: Table, types: Mapping[str, str], dialect: Dialect
+    source: str, table: Table, types: Mapping[str, str], dialect: Dialect, beside: Sequence[str]
 ) -> tuple[str, list[str]]:
     """The rows with an order by what is public by the curator's word, and what it goes by.
 
@@ -78,7 +81,8 @@ def _public_first(
     listed = [say(name) for name in types]
     hashes = {who: [unit], what: public, tie: listed}
     keys = ", ".join(f"{_order(columns, dialect)} AS {name}" for name, columns in hashes.items())
-    hashed = f"SELECT {', '.join(listed)}, {keys} FROM {source} WHERE {unit} IS NOT NULL"
+    carried = ", ".join(dict.fromkeys([unit, *listed, *(say(name) for name in beside)]))
+    hashed = f"SELECT {carried}, {keys} FROM {source} WHERE {unit} IS NOT NULL"
     # the least hash: values that are equal may be written in two ways, and count as one
     owner, cell = say("adomnia owner"), say("adomnia cell")
     marks = (

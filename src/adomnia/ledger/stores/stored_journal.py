@@ -149,7 +149,8 @@ class StoredJournal:
     def account(self) -> Account:
         """What all entries so far add up to, those of other processes included."""
         with self._mutex:
-            self._read_ahead()
+            if self._account.number == 0:
+                self._read_ahead()
             self._catch_up(*self._store.since(self._account.number))
             return self._account.snapshot()
 

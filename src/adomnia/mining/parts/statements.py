@@ -193,6 +193,9 @@ def classes_of(
 def attribute_of(session: Session, name: str) -> Attribute:
     """What the policy declares of a column; a QuestionError where it declares none."""
     known: Mapping[str, Attribute] = session.table.attributes
+    if not known:
+        hint = "name a view of them, which is one table, and learn from that"
+        raise QuestionError("a model is learned from one table, and here are several", hint)
     if name not in known:
         raise QuestionError(
             f"{str(name)[:80]!r} is not a declared attribute",

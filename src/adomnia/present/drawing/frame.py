@@ -70,7 +70,9 @@ class Frame:
         for tick in self.across.spaced(WIDTH, self._room):
             x = self.x(tick)
             yield element("line", class_="axis", x1=x, x2=x, y1=self.foot, y2=self.foot + 5)
-            yield text(self.show_across(tick), x, self.foot + ROW, text_anchor="middle")
+            shown = self.show_across(tick)
+            inside = min(x, WHOLE - LETTER * len(shown) / 2)  # a long one ends with the drawing
+            yield text(shown, inside, self.foot + ROW, text_anchor="middle")
 
     def _room(self, tick: float) -> float:
         return LETTER * len(self.show_across(tick)) + 12

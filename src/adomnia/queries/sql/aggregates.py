@@ -13,8 +13,10 @@ from adomnia.queries.expression import Call, Column, Constant, Expr
 from adomnia.queries.measurement import number
 from adomnia.queries.operations import LIMIT, call, inside, nearest
 from adomnia.queries.question import Statistic
-from adomnia.queries.ranges import Number, Text, count_cells
-from adomnia.queries.sql.binder import Binder
+from adomnia.queries.ranges import Day, Moment, Number, Text, count_cells
+from adomnia.queries.rows import OWNER, is_owner
+from adomnia.queries.sql.binder import Binder, describe
+from adomnia.queries.sql.dates import steps_from_low
 from adomnia.queries.sql.relation import conjoin
 from adomnia.schema.table import Table
 
@@ -80,6 +82,8 @@ def bind_aggregate(binder: Binder, table: Table, node: exp.Expression) -> tuple[
         kind, population, root = _SIMPLE[type(node)]
         if isinstance(node.this, exp.Distinct):
             raise binder.refuse(node, "DISTINCT is allowed in COUNT only")
+        if kind in ("min", "max"):
+            return _ordered_statistic(binder, Statistic(kind), node.this, test), False
         argument = _argument(binder, node.this, test)
         if kind == "var" and number(argument).width ** 2 > LIMIT:
             raise binder.refuse(
@@ -89,7 +93,19 @@ def bind_aggregate(binder: Binder, table: Table, node: exp.Expression) -> tuple[
     if _is_mode(node):
         return Statistic("mode", _mode(binder, node, test)), False
     argument_node, share = _quantile(binder, node)
-    return Statistic("quantile", _argument(binder, argument_node, test), share), False
+    quantile = Statistic("quantile", share=share)
+    return _ordered_statistic(binder, quantile, argument_node, test), False
+
+
+def _ordered_statistic(
+    binder: Binder, statistic: Statistic, node: exp.Expression, test: Expr | None
+) -> Statistic:
+    """A quantile or an extreme: of a number, or of days and moments as places among theirs."""
+    bound = binder.value(node)
+    if not isinstance(bound.range, Day | Moment) or isinstance(bound, Constant):
+        return replace(statistic, argument=_argument(binder, node, test))
+    place = _filtered(nearest(steps_from_low(binder, node, bound)), test)
+    return replace(statistic, argument=place, calendar=bound.range)
 
 
 def _is_mode(node: exp.Expression) -> bool:
@@ -113,20 +129,27 @@ def _mode(binder: Binder, node: exp.Expression, test: Expr | None) -> Expr:
             f"MODE needs a column whose values are declared, {MAX_MODE_VALUES:,} at most",
             "declare its values in the policy, or ask more coarsely, for example MODE(age / 10)",
         )
-    return bound if test is None else call("case", test, bound, _nothing(bound))
+    return _filtered(bound, test)
 
 
 def _argument(binder: Binder, node: exp.Expression, test: Expr | None) -> Expr:
     """What is added up or ordered: a value outside of its column's domain counts as the nearest
     end of it. A column by itself is clamped in the aggregate (`components.py`)."""
+    found = binder.value(node)
+    if isinstance(found.range, Day | Moment):
+        hint = f"days can be: DATE_DIFF('day', DATE '{found.range.low:%Y-%m-%d}', …)"
+        raise binder.refuse(node, f"{describe(found.range)} cannot be added up", hint)
     bound = nearest(binder.number(node))
     if isinstance(bound, Call) and bound.op == "nearest" and test is None:
         bound = bound.args[0]
     if isinstance(bound, Constant) and test is None:
         raise binder.refuse(node, "a constant cannot be aggregated", "use COUNT(*)")
-    if test is None:
-        return bound
-    return call("case", test, bound, _nothing(bound))
+    return _filtered(bound, test)
+
+
+def _filtered(bound: Expr, test: Expr | None) -> Expr:
+    """What is aggregated where it passes the FILTER, else NULL."""
+    return bound if test is None else call("case", test, bound, _nothing(bound))
 
 
 def _nothing(bound: Expr) -> Constant:
@@ -157,6 +180,9 @@ def _distinct(binder: Binder, table: Table, node: exp.Distinct, test: Expr | Non
     bound = binder.row(node.expressions[0])
     if isinstance(bound, Constant):
         raise binder.refuse(node, "a constant cannot be counted distinctly")
+    if isinstance(bound, Column) and is_owner(bound.name):
+        there = call("not", call("is_null", bound)) if bound.range.nullable else None
+        test, bound = conjoin(test, there), Column(OWNER, Text(None))
     if isinstance(bound, Column) and bound.name == table.unit:
         bound = Column(bound.name, Text(None))
     bound = inside(bound)

@@ -2,32 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlglot import exp
 
 from adomnia.errors import QuestionError
 from adomnia.limits import MAX_CELLS
+from adomnia.queries.derived_table import DerivedTable, derived_table, single_table
 from adomnia.queries.expression import Constant
 from adomnia.queries.expression import columns as columns_of
 from adomnia.queries.post import known_beforehand
 from adomnia.queries.question import Output, Question, Refusal, Sort
 from adomnia.queries.ranges import count_cells
+from adomnia.queries.rows import Projected, is_owner
 from adomnia.queries.sql.aggregates import is_aggregate
-from adomnia.queries.sql.binder import Relation
+from adomnia.queries.sql.binder import Relation, match
 from adomnia.queries.sql.never import unlisted
 from adomnia.queries.sql.parse import check, parse, refuse
 from adomnia.queries.sql.relation import StatementContext, bind_from, row_binder
 from adomnia.queries.sql.select_list import Made, bind_post, name_of
+from adomnia.queries.sql.several.context import TablesContext
+from adomnia.queries.sql.several.selects import bind_tables, bind_view, computes_for_units
 from adomnia.schema.table import Table
+from adomnia.schema.tables import Tables
 
-__all__ = ["bind", "interpret", "refused"]
+__all__ = ["Several", "bind", "interpret", "refused", "view_rows"]
 
 
-def bind(sql: str, table: Table, columns: tuple[str, ...]) -> Question:
+@dataclass(frozen=True)
+class Several:
+    """Several private tables: the columns of each, and views over them in SQL."""
+
+    tables: Tables
+    columns: Mapping[str, tuple[str, ...]]
+    views: Mapping[str, str] = field(default_factory=dict)
+
+
+def view_rows(name: str, table: Table, several: Several) -> Projected:
+    """The rows of a view; refused, as a statement is, where they rest on several units."""
+    views = {name: parse(text) for name, text in several.views.items()}
+    context = TablesContext(several.views[name], several.tables, several.columns, table, views)
+    return bind_view(context, name)
+
+
+def bind(
+    sql: str, table: Table, columns: tuple[str, ...], several: Several | None = None
+) -> Question:
     """The question that the text asks of the table; refused, with a pointer, when it cannot be."""
-    question = interpret(sql, table, columns)
+    question = interpret(sql, table, columns, several)
     if question.refusal is not None:
         raise refused(sql, question.refusal)
     return question
@@ -38,24 +62,40 @@ def refused(sql: str, refusal: Refusal) -> QuestionError:
     return QuestionError(refusal.message, refusal.hint, sql, refusal.position)
 
 
-def interpret(sql: str, table: Table, columns: tuple[str, ...]) -> Question:
+def interpret(
+    sql: str, table: Table, columns: tuple[str, ...], several: Several | None = None
+) -> Question:
     """The question, also where a comparison in it is never true: it has its `refusal` then.
 
     What columns an answer has is told before the values of parameters are known.
     """
     try:
-        return _bind(sql, table, columns)
+        return _bind(sql, table, columns, several)
     except RecursionError:
         raise QuestionError("the statement is nested too deeply", sql=sql) from None
     except ValueError:
         raise QuestionError("a number in this statement is too large", sql=sql) from None
 
 
-def _bind(sql: str, table: Table, columns: tuple[str, ...]) -> Question:
-    select = parse(sql)
+def _bind(sql: str, table: Table, columns: tuple[str, ...], several: Several | None) -> Question:
+    select = parse(sql, _column_names(table, columns, several))
     check(sql, select)
-    select = without_rows(sql, select, table)
-    source, relation = bind_from(StatementContext(sql, table, columns, {}), select)
+    listed = {"": tuple(table.attributes)}
+    if several is not None:
+        listed = dict(_declared(select, table, several))
+    select = without_rows(sql, select, listed)
+    source: StatementContext | TablesContext
+    plain = table.unit is not None and not isinstance(table, DerivedTable)
+    if several is None and plain and computes_for_units(select, table):
+        several = Several(single_table(table), {table.name: columns})
+    if several is None:
+        source, relation = bind_from(StatementContext(sql, table, columns, {}), select)
+    else:
+        views = {name: parse(text) for name, text in several.views.items()}
+        source = TablesContext(sql, several.tables, several.columns, table, views)
+        relation = bind_tables(source, select)
+        assert relation.rows is not None
+        table = derived_table(relation.rows, several.tables, table)
     items = {item.alias: item.this for item in select.expressions if isinstance(item, exp.Alias)}
     made = Made(row_binder(sql, relation), table, items, refusals=source.refusals)
     made.never = is_never(sql, select) or not made.emptiness.may_hold(relation.where)
@@ -76,7 +116,16 @@ def _bind(sql: str, table: Table, columns: tuple[str, ...]) -> Question:
         never=made.never,
         notes=_notes(made, select, outputs),
         refusal=made.refusals[0] if made.refusals else None,
+        rows=relation.rows,
     )
+
+
+def _column_names(
+    table: Table, columns: tuple[str, ...], several: Several | None
+) -> tuple[str, ...]:
+    """Every column that a statement may name: of private tables, and of public ones."""
+    own = columns if several is None else (c for part in several.columns.values() for c in part)
+    return (*own, *(name for other in table.public.values() for name in other.columns))
 
 
 def _notes(made: Made, select: exp.Select, outputs: tuple[Output, ...]) -> tuple[str, ...]:
@@ -91,7 +140,7 @@ def _notes(made: Made, select: exp.Select, outputs: tuple[Output, ...]) -> tuple
     ]
     written = frozenset(str(literal.this) for literal in select.find_all(exp.Literal))
     read = (where, *made.keys, *(statistic.argument for statistic in made.statistics))
-    return (*notes, *unlisted(read, written))
+    return (*notes, *unlisted(read, written, made.binder.relation))
 
 
 # GROUP BY
@@ -114,6 +163,9 @@ def _keys(made: Made, select: exp.Select) -> None:
         bound = made.binder.row(_named(made, select, node))
         if isinstance(bound, Constant):
             raise made.binder.refuse(node, "a constant cannot be grouped by")
+        if any(is_owner(column.name) for column in columns_of(bound)):
+            hint = "group by it in a subquery, and compute over its rows: SELECT AVG(n) FROM (…) t"
+            raise made.binder.refuse(node, "single persons are never shown", hint)
         if bound not in made.keys:
             made.keys.append(bound)
     if not shows_nothing(select) and not is_never(made.binder.sql, select):
@@ -224,8 +276,9 @@ def shows_nothing(select: exp.Select) -> bool:
     return isinstance(count, exp.Literal) and not count.is_string and str(count.this) == "0"
 
 
-def without_rows(sql: str, select: exp.Select, table: Table) -> exp.Select:
-    """The statement with its columns as groups, where it is a scan that needs no row."""
+def without_rows(sql: str, select: exp.Select, listed: Mapping[str, tuple[str, ...]]) -> exp.Select:
+    """The statement with its columns as groups, where it is a scan that needs no row; a star stands
+    for the declared columns, which are `listed` by the names of their tables here."""
     distinct = select.args.get("distinct")
     if distinct is not None and distinct.args.get("on"):
         raise refuse(sql, select, "DISTINCT ON cannot be answered", "use GROUP BY")
@@ -236,7 +289,7 @@ def without_rows(sql: str, select: exp.Select, table: Table) -> exp.Select:
             raise refuse(sql, select, "DISTINCT cannot stand beside aggregates or groups", hint)
         return select
     found = select.copy()
-    items = [item for part in found.expressions for item in _items(part, table)]
+    items = [item for part in found.expressions for item in _items(part, listed)]
     keys = [item.this if isinstance(item, exp.Alias) else item for item in items]
     named = [key.copy() for key in keys if key.find(exp.Column)]
     found.set("expressions", items)
@@ -250,12 +303,33 @@ def _aggregates(select: exp.Select) -> bool:
     return any(is_aggregate(part) for node in shown if node is not None for part in node.walk())
 
 
-def _items(item: exp.Expression, table: Table) -> list[exp.Expression]:
+def _declared(
+    select: exp.Select, table: Table, several: Several
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The columns that a star stands for, by the name that their table or view has here."""
+    clause = select.args.get("from_") or select.args.get("from")
+    joined = [join.this for join in select.args.get("joins") or ()]
+    for node in [*([] if clause is None else [clause.this]), *joined]:
+        if not isinstance(node, exp.Table):
+            continue
+        name, view = match(node.name, several.tables.tables), match(node.name, several.views)
+        if view is not None:
+            yield node.alias_or_name, tuple(c for c, _ in view_rows(view, table, several).columns)
+        elif name is not None:
+            yield node.alias_or_name, tuple(several.tables.tables[name].attributes)
+
+
+def _items(item: exp.Expression, listed: Mapping[str, tuple[str, ...]]) -> list[exp.Expression]:
     """The item, or where it is a star the declared attributes."""
     star = isinstance(item, exp.Star) or (
         isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
     )
     if not star:
         return [item]
-    qualifier = item.table if isinstance(item, exp.Column) else None
-    return [exp.column(name, table=qualifier or None, quoted=True) for name in table.attributes]
+    said = item.table if isinstance(item, exp.Column) else ""
+    only = listed if not said or "" in listed else [match(said, listed) or ""]
+    return [
+        exp.column(name, table=alias or said or None, quoted=True)
+        for alias in only
+        for name in listed.get(alias, ())
+    ]

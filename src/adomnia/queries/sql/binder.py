@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
 
 from adomnia.errors import QuestionError
-from adomnia.queries.expression import Constant, Expr
+from adomnia.queries.expression import Column, Constant, Expr, columns
 from adomnia.queries.operations import LIMIT, call, constant, inside
 from adomnia.queries.ranges import Day, Moment, Number, Range, Text, Truth
-from adomnia.queries.sql.parse import refuse
+from adomnia.queries.rows import Rows, is_owner
+from adomnia.queries.sql.parse import place, refuse
 
 __all__ = [
     "Binder",
@@ -23,6 +26,7 @@ __all__ = [
     "as_truth",
     "describe",
     "is_null",
+    "likely",
     "literal_number",
     "look_up",
     "match",
@@ -106,7 +110,8 @@ Handler = Callable[[Binder, Any], Expr]
 def unsupported(binder: Binder, node: exp.Expression) -> QuestionError:
     """Why a node without a handler is refused, and what could be used instead."""
     if isinstance(node, exp.AggFunc):
-        return binder.refuse(node, "an aggregate cannot stand inside another or in WHERE")
+        message = "an aggregate cannot stand inside another or in WHERE"
+        return binder.refuse(node, message, "conditions on aggregates go into HAVING")
     if isinstance(node, exp.Window):
         return binder.refuse(node, "window functions over rows cannot be answered privately")
     if isinstance(node, exp.Select | exp.Subquery | exp.Exists):
@@ -114,13 +119,21 @@ def unsupported(binder: Binder, node: exp.Expression) -> QuestionError:
     if isinstance(node, exp.AtTimeZone):
         hint = "timestamps are local times of the zone that the policy declares"
         return binder.refuse(node, "a zone cannot be chosen here", hint)
+    return _unknown_function(binder, node)
+
+
+def _unknown_function(binder: Binder, node: exp.Expression) -> QuestionError:
+    """That there is no rule for a function or a sign, named as it was typed."""
     if isinstance(node, exp.Star):
-        return binder.refuse(
-            node, "single rows are never shown", "ask for aggregates such as COUNT(*)"
-        )
+        hint = "ask for aggregates such as COUNT(*)"
+        return binder.refuse(node, "single rows are never shown", hint)
+    named = _written(binder, node)
+    if isinstance(node, exp.TimeToStr) or named in _FORMATS:
+        hint = "group by DATE_TRUNC('month', day), or by EXTRACT(year FROM day)"
+        return binder.refuse(node, f"{named} is not supported: it writes text", hint)
     return binder.refuse(
         node,
-        f"{_written(node)} is not supported: its range cannot be derived",
+        f"{named} is not supported: its range cannot be derived",
         "what can be used: + - * / %, ABS, ROUND, FLOOR, CEIL, LEAST, GREATEST, SQRT, LN, EXP, "
         "CASE, COALESCE, EXTRACT, DATE_TRUNC, DATE_DIFF, INTERVAL, UPPER, LOWER, LENGTH, SUBSTRING",
     )
@@ -128,8 +141,6 @@ def unsupported(binder: Binder, node: exp.Expression) -> QuestionError:
 
 _SIGNS: Mapping[type[exp.Expression], str] = {
     exp.DPipe: "||",
-    exp.NullSafeEQ: "IS NOT DISTINCT FROM",
-    exp.NullSafeNEQ: "IS DISTINCT FROM",
     exp.RegexpLike: "~",
     exp.Collate: "COLLATE",
     exp.Escape: "ESCAPE",
@@ -139,11 +150,20 @@ _SIGNS: Mapping[type[exp.Expression], str] = {
 }
 
 
-def _written(node: exp.Expression) -> str:
-    """What a node is in SQL; the parser's own name for it says nothing to whoever asks."""
+_FORMATS = ("TO_CHAR", "STRFTIME", "DATE_FORMAT", "FORMAT_DATE", "FORMAT_TIMESTAMP")
+"""Functions that write dates as text, of which the parser knows some."""
+_CALLED = re.compile(r"(\w+)\s*\(\s*$")
+
+
+def _written(binder: Binder, node: exp.Expression) -> str:
+    """What a node is in SQL, as it was typed where that can be seen; the parser's own name for it
+    says nothing to whoever asks."""
     if isinstance(node, exp.Anonymous):
         return node.name.upper()
     named = node.sql_name().upper() if isinstance(node, exp.Func) else "this"
+    if isinstance(node, exp.Func) and isinstance(node.this, exp.Column | exp.Literal):
+        typed = _CALLED.search(binder.sql[: place(node.this)])
+        named = named if typed is None else typed[1].upper()
     return _SIGNS.get(type(node), named)
 
 
@@ -212,12 +232,31 @@ class Relation:
 
     columns: Mapping[str, Mapping[str, Expr]]
     where: Expr | None = None
-    open: bool = False
+    rows: Rows | None = None
+    """Of which tables the rows are, where there are several."""
+    merged: Mapping[str, Expr] = field(default_factory=dict)
+    """What USING made one column of two, by its name."""
 
     def named(self, alias: str) -> Relation:
         """The same rows, all columns under one alias."""
         merged = {name: expr for part in self.columns.values() for name, expr in part.items()}
-        return Relation({alias: merged}, self.where)
+        return Relation({alias: merged}, self.where, self.rows)
+
+    def called(self, column: Column) -> str:
+        """What the statement calls a column; of several tables each use has a name of its own."""
+        if self.rows is None:
+            return column.name
+        for alias in self.aliases:
+            for name, expr in self.columns[alias].items():
+                if expr == column:
+                    return name if len(self.aliases) == 1 else f"{alias}.{name}"
+        table, _, name = column.name.rpartition(".")
+        return f"{table.split(' #')[0]}.{name}"
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """The names that FROM has; what stands for a subquery in a condition has none."""
+        return tuple(alias for alias in self.columns if not alias.startswith("adomnia "))
 
 
 def look_up(sql: str, node: exp.Column, relation: Relation) -> Expr:
@@ -226,15 +265,32 @@ def look_up(sql: str, node: exp.Column, relation: Relation) -> Expr:
     if node.table:
         alias = match(node.table, parts)
         if alias is None:
-            hint = "in FROM there is " + ", ".join(parts)
+            hint = likely(node.table, relation.aliases, "in FROM there is ")
             raise refuse(sql, node, f"there is no table {node.table!r} here", hint)
         parts = {alias: parts[alias]}
+    elif once := match(node.name, relation.merged):
+        parts = {"": {once: relation.merged[once]}}
     found = [part[name] for part in parts.values() if (name := match(node.name, part))]
     if not found:
-        raise _unknown(sql, node, sorted({name for part in parts.values() for name in part}))
+        listed = [alias for alias in relation.aliases if alias in parts]
+        raise _unknown(sql, node, sorted({name for alias in listed for name in parts[alias]}))
     if len(set(found)) > 1:
         raise refuse(sql, node, f"{node.name!r} is in several tables", "write table.column")
+    if any(is_owner(column.name) for column in columns(found[0])) and not _names_only(node):
+        hint = "it can be joined on, grouped by in a subquery, counted, and tested for NULL"
+        raise refuse(sql, node, f"{node.name!r} names a person, and is compared with nothing", hint)
     return found[0]
+
+
+_NAMED = (exp.Select, exp.Alias, exp.Group, exp.Count, exp.Distinct, exp.Is)
+
+
+def _names_only(node: exp.Expression) -> bool:
+    """Whether a unit's key stands where nothing is computed of it."""
+    above = node.parent
+    while isinstance(above, exp.Paren):
+        above = above.parent
+    return above is None or isinstance(above, _NAMED)
 
 
 def match(name: str, names: Mapping[str, object]) -> str | None:
@@ -246,5 +302,19 @@ def match(name: str, names: Mapping[str, object]) -> str | None:
 
 
 def _unknown(sql: str, node: exp.Column, names: list[str]) -> QuestionError:
-    shown = ", ".join(names[:20]) + (" …" if len(names) > 20 else "")
-    return refuse(sql, node, f"there is no column {node.name!r}", f"the columns are: {shown}")
+    hint = likely(node.name, names, "the columns are: ")
+    if getattr(node.this, "quoted", False) and not hint.startswith("did you mean"):
+        hint = f"text goes in single quotes: {node.name!r}; {hint}"
+    return refuse(sql, node, f"there is no column {node.name!r}", hint)
+
+
+def likely(name: str, names: Sequence[str], intro: str) -> str:
+    """A hint after a name that is not known: the nearest of those that are, or all of them.
+
+    >>> likely("wrad", ["ward", "cost"], "the columns are: ")
+    "did you mean 'ward'? the columns are: ward, cost"
+    """
+    shown = intro + ", ".join(names[:20]) + (" …" if len(names) > 20 else "")
+    folded = {other.lower(): other for other in names}
+    close = get_close_matches(name.lower(), [*folded][:1000], 1)
+    return f"did you mean {folded[close[0]]!r}? {shown}" if close else shown

@@ -9,14 +9,25 @@ from typing import Any
 
 from sqlglot import exp
 
+from adomnia.errors import QuestionError
 from adomnia.queries.expression import Call, Column, Constant, Expr
 from adomnia.queries.operations import call, constant, inside
 from adomnia.queries.ranges import Day, Moment, Number, Range, Text, Truth
-from adomnia.queries.sql.binder import Binder, Handler, as_truth, describe, is_null, null
+from adomnia.queries.sql.binder import (
+    Binder,
+    Handler,
+    as_truth,
+    describe,
+    is_null,
+    literal_number,
+    null,
+)
 from adomnia.queries.sql.dates import is_calendar, on_lattice, same_calendar
 from adomnia.queries.sql.numbers import align
+from adomnia.queries.sql.value_words import declared_hint, listed, name_of
+from adomnia.queries.undeclared import Undeclared, denied_constant
 
-__all__ = ["CONDITIONS"]
+__all__ = ["CONDITIONS", "unify"]
 
 
 def _test(op: str, binder: Binder, node: exp.Expression, other: exp.Expression) -> Expr:
@@ -30,13 +41,76 @@ def _test(op: str, binder: Binder, node: exp.Expression, other: exp.Expression) 
         on_lattice(binder, other, left, right)
         on_lattice(binder, node, right, left)
     elif Number in kinds:
+        _refuse_text(binder, (node, left), (other, right))
+        _refuse_text(binder, (other, right), (node, left))
         left, right = _number(binder, node, left), _number(binder, other, right)
     elif Truth in kinds and Text in kinds:
         left, right = as_truth(left), as_truth(right)
     if type(left.range) is not type(right.range):
         message = f"{describe(left.range)} cannot be compared with {describe(right.range)}"
         raise binder.refuse(other, message)
-    return _compared(op, left, right)
+    if Truth in kinds:
+        _refuse_denied(binder, node, left, None)
+        _refuse_denied(binder, other, right, None)
+    found = _compared(op, left, right)
+    _refuse_denied(binder, node if isinstance(left, Constant) else other, found)
+    return found
+
+
+def _refuse_denied(
+    binder: Binder, node: exp.Expression, test: Expr, denied: bool | None = False
+) -> None:
+    """Refuse what would have to know of values outside of a domain which ones they are."""
+    found = denied_constant(test, denied)
+    if found is None:
+        return
+    name, said = name_of(binder, found.column), listed(found.range, [found.value])
+    values = getattr(found.column.range, "values", None) is not None
+    why = "is not listed" if values else "is not declared"
+    message = f"{said} {why} for {name}, so which rows are not {said} is not known"
+    ends = _instead(name, found.column.range, found)
+    hint = declared_hint(name, found.column, (found.value,))
+    raise binder.refuse(node, message, f"{hint}; {ends}, or have the curator declare {said}")
+
+
+def _instead(name: str, spread: Range, found: Undeclared) -> str:
+    """A condition that rows with a declared value meet."""
+    if getattr(spread, "values", None) is not None:
+        return f"ask {name} IN (…) with those that are meant"
+    assert isinstance(spread, Number | Day | Moment)
+    above = _is_above(spread, found)
+    end = listed(spread, [spread.high if above else spread.low])
+    sign = "<=" if above else ">="
+    return f"ask for example {name} {sign} {end if isinstance(spread, Number) else repr(end)}"
+
+
+def _is_above(spread: Number | Day | Moment, found: Undeclared) -> bool:
+    place, _ = _place(spread, Constant(found.value, found.range))
+    return bool(place > spread.high)
+
+
+def _refuse_text(
+    binder: Binder, text: tuple[exp.Expression, Expr], other: tuple[exp.Expression, Expr]
+) -> None:
+    """Refuse a column of text beside a number that is written out, and say how it is written."""
+    (_, column), (node, number) = text, other
+    written = isinstance(column, Column) and isinstance(column.range, Text)
+    if written and isinstance(number, Constant):
+        name, said = name_of(binder, column), listed(number.range, [number.value])
+        raise binder.refuse(node, f"{name} is text, and {said} a number", f"write '{said}'")
+    if isinstance(column, Column) and isinstance(number, Constant):
+        _refuse_words(binder, node, column, number)
+
+
+def _refuse_words(binder: Binder, node: exp.Expression, column: Column, other: Constant) -> None:
+    """Refuse text that is no number beside a column of numbers, and say what the column has."""
+    if not isinstance(other.value, str):
+        return
+    try:
+        literal_number(binder, node, other.value)
+    except QuestionError as error:
+        hint = declared_hint(name_of(binder, column), column, ())
+        raise binder.refuse(node, error.message, hint) from None
 
 
 def _number(binder: Binder, node: exp.Expression, bound: Expr) -> Expr:
@@ -103,6 +177,21 @@ def _between(binder: Binder, node: exp.Between) -> Expr:
     return call("and", low, high)
 
 
+def _distinct(negated: bool) -> Callable[[Binder, exp.Binary], Expr]:
+    """IS DISTINCT FROM, and IS NOT DISTINCT FROM where it is negated: NULL is a value here."""
+
+    def handle(binder: Binder, node: exp.Binary) -> Expr:
+        sides = [call("is_null", binder.row(part)) for part in (node.this, node.expression)]
+        test = _test("eq" if negated else "ne", binder, node.this, node.expression)
+        if negated:
+            both = call("and", *sides)
+            return call("or", both, call("and", *(call("not", side) for side in sides), test))
+        some = call("or", *(call("not", side) for side in sides))
+        return call("and", call("or", *sides, test), some)
+
+    return handle
+
+
 def _logic(op: str) -> Callable[[Binder, exp.Binary], Expr]:
     def handle(binder: Binder, node: exp.Binary) -> Expr:
         # A chain of ANDs is a left-deep tree; it is flattened here, not by recursion.
@@ -117,11 +206,14 @@ def _logic(op: str) -> Callable[[Binder, exp.Binary], Expr]:
 
 def _not(binder: Binder, node: exp.Not) -> Expr:
     bound = binder.truth(node.this)
+    _refuse_denied(binder, node.this, bound, denied=True)
     return bound if is_null(bound) else call("not", bound)
 
 
 def _is(binder: Binder, node: exp.Is) -> Expr:
     bound, other = binder.row(node.this), binder.row(node.expression)
+    asked = isinstance(other, Constant) and other.value is True
+    _refuse_denied(binder, node.this, bound, False if asked else None)
     if is_null(other):
         return call("is_null", bound)
     if isinstance(other.range, Truth) and isinstance(bound.range, Truth):
@@ -167,7 +259,7 @@ def _like(ignore_case: bool) -> Callable[[Binder, exp.Binary], Expr]:
     return handle
 
 
-def _unify(binder: Binder, nodes: list[exp.Expression], bound: list[Expr]) -> list[Expr]:
+def unify(binder: Binder, nodes: list[exp.Expression], bound: list[Expr]) -> list[Expr]:
     """Branches of a CASE brought to one type; NULL takes the type of the others."""
     bound = [inside(expr) for expr in bound]
     known = [expr for expr in bound if not is_null(expr)]
@@ -192,10 +284,17 @@ def _case(binder: Binder, node: exp.Case) -> Expr:
     ]
     nodes = [part.args["true"] for part in branches]
     nodes.append(node.args.get("default") or exp.Null())
-    values = _unify(binder, nodes, [binder.row(part) for part in nodes])
+    values = unify(binder, nodes, [binder.row(part) for part in nodes])
     conditions = [binder.truth(test) for test in tests]
+    if not _is_nothing(values[-1]):  # what meets none of the tests is told from what does
+        for part, test in zip(branches, conditions, strict=True):
+            _refuse_denied(binder, part.this, test, denied=True)
     args = [part for pair in zip(conditions, values, strict=False) for part in pair]
     return call("case", *args, values[-1])
+
+
+def _is_nothing(expr: Expr) -> bool:
+    return isinstance(expr, Constant) and not expr.value
 
 
 def _if(binder: Binder, node: exp.If) -> Expr:
@@ -206,7 +305,7 @@ def _if(binder: Binder, node: exp.If) -> Expr:
 
 def _coalesce(binder: Binder, node: exp.Coalesce) -> Expr:
     nodes = [node.this, *node.expressions]
-    values = _unify(binder, nodes, [binder.row(part) for part in nodes])
+    values = unify(binder, nodes, [binder.row(part) for part in nodes])
     out = values[-1]
     for value in reversed(values[:-1]):
         # Where the first is not NULL it is taken, so its own NULL does not pass on.
@@ -228,6 +327,8 @@ CONDITIONS: Mapping[type[exp.Expression], Handler] = {
     exp.LTE: _compare("le"),
     exp.GT: _compare("gt"),
     exp.GTE: _compare("ge"),
+    exp.NullSafeEQ: _distinct(negated=True),
+    exp.NullSafeNEQ: _distinct(negated=False),
     exp.Between: _between,
     exp.And: _logic("and"),
     exp.Or: _logic("or"),

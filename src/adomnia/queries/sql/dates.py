@@ -28,6 +28,7 @@ __all__ = [
     "later",
     "on_lattice",
     "same_calendar",
+    "steps_from_low",
     "subtract",
     "to_day",
     "to_moment",
@@ -112,7 +113,9 @@ def on_lattice(binder: Binder, node: exp.Expression, other: Expr, bound: Expr) -
     spread = other.range
     if isinstance(other, Constant) or not isinstance(spread, Moment) or spread.holds(bound.value):
         return
-    name = other.name if isinstance(other, Column) else "what it is compared with"
+    name = "what it is compared with"
+    if isinstance(other, Column):
+        name = binder.relation.called(other)
     before = bound.value - (bound.value - spread.low) % timedelta(seconds=spread.step)
     hint = f"moments are told apart by {step_text(spread.step)}: write '{before}', or the next one"
     raise binder.refuse(node, f"this lies between two steps of {name}", hint)
@@ -256,6 +259,19 @@ def _two_moments(binder: Binder, node: exp.Sub) -> list[Expr]:
     if not all(isinstance(end.range, Moment) for end in ends):
         raise binder.refuse(node, "only a timestamp can be taken from a timestamp")
     return ends
+
+
+def steps_from_low(binder: Binder, node: exp.Expression, bound: Expr) -> Expr:
+    """Where a day or a moment lies among those of its range, so that they can be put in order."""
+    spread = bound.range
+    assert isinstance(spread, Day | Moment)
+    if spread.unit not in ("", "day"):
+        hint = f"ask for it without cutting to the {spread.unit}, and cut the answer"
+        raise binder.refuse(node, f"the beginnings of {spread.unit}s cannot be ordered here", hint)
+    if isinstance(spread, Day):
+        return call("days", bound, constant(spread.low))
+    apart, step = call("seconds", bound, constant(spread.low)), constant(spread.step)
+    return call("div", apart, step, params=(1, 1, "trunc", Fraction(1)))
 
 
 def units_between(binder: Binder, node: exp.Anonymous) -> Expr:

@@ -56,7 +56,7 @@ def _part(text: str, domains: Mapping[str, Domain], what: str) -> tuple[Binder, 
     if not text.strip():
         raise QuestionError(f"{what} is needed here, and there is none", "for example age / 10")
     sql = f"{BEGIN}{text}"
-    select = parse(sql)
+    select = parse(sql, tuple(domains))
     if [name for name, part in select.args.items() if part] != ["expressions"]:
         raise refuse(sql, select, f"this is no part of a statement: {what} is needed")
     if len(select.expressions) != 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +19,7 @@ from adomnia.limits import (
     MAX_STATEMENT_CHARACTERS,
     MAX_STATEMENT_WORDS,
 )
+from adomnia.queries.sql.reserved_words import reserved_word
 
 __all__ = ["UNITS_BETWEEN", "check", "parse", "place", "refuse"]
 
@@ -48,17 +49,15 @@ def _trees(sql: str) -> list[exp.Expr | None]:
     return dialect.parser().parse(tokens, sql)
 
 
-def parse(sql: str) -> exp.Select:
-    """The one SELECT that the text holds."""
+def parse(sql: str, columns: Sequence[str] = ()) -> exp.Select:
+    """The one SELECT that the text holds; an error names a column that must be quoted."""
     _measure(sql)
     try:
         trees = [tree for tree in _trees(sql) if tree is not None]
     except RecursionError:
         raise QuestionError("the statement is nested too deeply", sql=sql) from None
     except SqlglotError as error:
-        raise QuestionError(
-            "this is not valid SQL", _reason(error), sql, _offset(sql, error)
-        ) from None
+        raise _invalid(sql, error, columns) from None
     except Exception:  # the parser's own failures on odd text are the text's fault here
         raise QuestionError("this is not valid SQL", sql=sql) from None
     if not trees:
@@ -69,9 +68,10 @@ def parse(sql: str) -> exp.Select:
     while isinstance(tree, exp.Subquery) and [k for k in tree.args if tree.args[k]] == ["this"]:
         tree = tree.this
     if not isinstance(tree, exp.Select):
-        raise refuse(
-            sql, tree, "only a SELECT can be asked", "the data cannot be changed from here"
-        )
+        hint = "the data cannot be changed from here"
+        if isinstance(tree, exp.SetOperation):
+            hint = "ask one SELECT after the other; UNION, INTERSECT and EXCEPT stand in a subquery"
+        raise refuse(sql, tree, "only a SELECT can be asked", hint)
     return tree
 
 
@@ -112,6 +112,26 @@ def _measure(sql: str) -> None:
 def _longest_run(sql: str) -> int:
     """The longest run of operator signs, each of which would nest."""
     return max((len(run) for run in _SIGNS.findall(sql)), default=0)
+
+
+def _invalid(sql: str, error: SqlglotError, columns: Sequence[str]) -> QuestionError:
+    position = _offset(sql, error)
+    word = None if position is None else reserved_word(sql, columns, position, _failure)
+    if word is None:
+        return QuestionError("this is not valid SQL", _reason(error), sql, position)
+    message = f"{word.written} is a word of SQL, and a column here"
+    return QuestionError(message, f"write it as {word.quoted}", sql, word.start)
+
+
+def _failure(sql: str) -> int | None:
+    """Where the parser stops in a text; None where it reads it to its end."""
+    try:
+        _trees(sql)
+    except SqlglotError as error:
+        return _offset(sql, error) or 0
+    except Exception:  # as in `parse`: it did not come farther
+        return 0
+    return None
 
 
 def _reason(error: SqlglotError) -> str:

@@ -25,7 +25,7 @@ from adomnia.queries.sql.values import VALUES, mapped
 from adomnia.schema.domain import Open
 from adomnia.schema.table import PublicTable, Table
 
-__all__ = ["StatementContext", "bind_from", "conjoin", "row_binder"]
+__all__ = ["StatementContext", "bind_from", "conjoin", "join_public", "projected", "row_binder"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def bind_from(source: StatementContext, select: exp.Select) -> tuple[StatementCo
         raise refuse(source.sql, select, "a question needs a FROM", hint)
     relation = _relation(source, clause.this)
     for join in select.args.get("joins") or ():
-        relation = _join(source, relation, join)
+        relation = join_public(source, relation, join)
     where = select.args.get("where")
     if where is None:
         return source, relation
@@ -57,7 +57,7 @@ def bind_from(source: StatementContext, select: exp.Select) -> tuple[StatementCo
     test = binder.truth(where.this)
     refusal = never_true(binder, where.this)
     source.refusals.extend([] if refusal is None else [refusal])
-    return source, Relation(relation.columns, conjoin(relation.where, test))
+    return source, Relation(relation.columns, conjoin(relation.where, test), relation.rows)
 
 
 def conjoin(first: Expr | None, second: Expr | None) -> Expr | None:
@@ -149,22 +149,24 @@ def _project(source: StatementContext, node: exp.Expression) -> Relation:
     binder = row_binder(source.sql, relation)
     columns: dict[str, Expr] = {}
     for item in node.expressions:
-        columns |= _item(binder, item)
+        columns |= projected(binder, item)
     return Relation({"": columns}, relation.where)
 
 
-def _item(binder: Binder, item: exp.Expression) -> dict[str, Expr]:
+def projected(binder: Binder, item: exp.Expression) -> dict[str, Expr]:
+    """The columns that an item of a subquery's list makes."""
     star = (
         item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
     )
     if isinstance(star, exp.Star):
         if any(star.args.values()):
             raise binder.refuse(item, "* is taken whole here, without EXCEPT or REPLACE")
-        parts = binder.relation.columns
-        wanted = (
-            [match(item.table, parts)] if isinstance(item, exp.Column) and item.table else parts
-        )
-        return {name: expr for alias in wanted if alias for name, expr in parts[alias].items()}
+        parts, named = binder.relation.columns, item.table if isinstance(item, exp.Column) else ""
+        wanted = [match(named, parts)] if named else [*binder.relation.aliases]
+        found: dict[str, Expr] = {}
+        for alias in wanted:  # of two columns with one name the first keeps it
+            found = {**(parts[alias] if alias else {}), **found}
+        return {**found, **({} if named else binder.relation.merged)}
     if not item.alias_or_name:
         raise binder.refuse(item, "a computed column of a subquery needs a name", "write … AS name")
     inner = item.this if isinstance(item, exp.Alias) else item
@@ -174,7 +176,8 @@ def _item(binder: Binder, item: exp.Expression) -> dict[str, Expr]:
 # Public tables: a unique key makes a join a function of the private row.
 
 
-def _join(source: StatementContext, relation: Relation, join: exp.Join) -> Relation:
+def join_public(source: StatementContext, relation: Relation, join: exp.Join) -> Relation:
+    """The rows with the columns that a public table has for each of them."""
     node = join.this
     side, kind = (join.side or "").upper(), (join.kind or "").upper()
     name = match(node.name, source.table.public) if isinstance(node, exp.Table) else None
@@ -196,7 +199,7 @@ def _join(source: StatementContext, relation: Relation, join: exp.Join) -> Relat
     if side != "LEFT":
         known = tuple(_index(key, row[public.columns.index(public.key)]) for row in public.rows)
         kept = conjoin(kept, call("in", key, params=tuple(v for v in known if v is not None)))
-    return Relation({**relation.columns, alias: found}, kept)
+    return replace(relation, columns={**relation.columns, alias: found}, where=kept)
 
 
 def _join_key(

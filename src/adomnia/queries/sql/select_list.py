@@ -201,7 +201,7 @@ def _bare(made: Made, node: exp.Expression) -> QuestionError:
             node, "single rows are never shown", "ask for aggregates, for example SELECT COUNT(*)"
         )
     bound = made.binder.row(node)  # an unknown column is said to be unknown
-    name = bound.name if isinstance(bound, Column) else node.name
+    name = made.binder.relation.called(bound) if isinstance(bound, Column) else node.name
     return made.binder.refuse(
         node,
         f"{name!r} is neither aggregated nor in GROUP BY",

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from contextlib import closing
 from typing import Any
 
-from adomnia.curator.editions import Edition, Editions
+from adomnia.curator.data.editions import Edition, Editions
+from adomnia.curator.data.source_tables import line_counts
 from adomnia.curator.ledger_view import open_ledger
 from adomnia.curator.loading import opened_source
-from adomnia.curator.source_tables import line_counts
-from adomnia.engines.exact import SourceChanges, changes, inspect
+from adomnia.engines.exact import changes, inspect
+from adomnia.engines.source_facts import SourceChanges
 from adomnia.errors import PolicyError
 from adomnia.policy.policy import Policy
 from adomnia.review.check.personal_text import PATTERNS
@@ -39,7 +40,8 @@ def check_source(policy: Policy, source: Any = None) -> SourceCheck:
         if current is not None:
             with closing(editions.open(current, table)) as before:
                 changed = changes(engine, table, before)
-    lines = line_counts(policy.beside(policy.source) if source is None else source)
+    place = policy.beside(policy.source) if source is None else source
+    lines = line_counts(place, policy.relation or policy.table)
     unknown = frozenset(_unknown(policy, policy.origins.values()))
     number = None if current is None or changed is None else current.number
     return SourceCheck(policy, found, changed, number, version, unknown, lines)

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adomnia.engines.exact import LineCounts
+from adomnia.engines.source_facts import LineCounts
 from adomnia.formatting import share
 
-__all__ = ["line_remarks"]
+__all__ = ["is_titled", "line_remarks"]
 
 GRAVE = 0.01
 """From such a share of lines on it is grave."""
@@ -23,12 +23,12 @@ def line_remarks(counts: LineCounts | None) -> Iterator[tuple[bool, str, float]]
     >>> [(grave, text) for grave, text, _ in line_remarks(LineCounts(200, shorter=24))]
     [(True, '12% of the lines (24) have fewer fields than the first: the rest of them is NULL')]
     """
-    if counts is None or not counts.rows:
+    if counts is None:
         return
-    long, short = counts.longer / counts.rows, counts.shorter / counts.rows
+    long, short = (many / max(1, counts.rows) for many in (counts.longer, counts.shorter))
     grave = long + short > GRAVE
     if counts.titles:
-        yield True, _title(counts.titles), 1.0
+        yield True, _title(counts), 1.0
     if counts.longer:
         text = "have more fields than the first, and lose them: a comma inside a number?"
         yield grave, f"{share(long)} of the lines ({counts.longer:,}) {text}", long
@@ -43,9 +43,15 @@ def line_remarks(counts: LineCounts | None) -> Iterator[tuple[bool, str, float]]
         yield open_quote, text + hint, 1.0 if open_quote else 0.0
 
 
-def _title(files: int) -> str:
+def is_titled(counts: LineCounts | None) -> bool:
+    """Whether a first line seems to be a title, and names no columns."""
+    return counts is not None and counts.titles > 0
+
+
+def _title(counts: LineCounts) -> str:
+    files = counts.titles
     where = "the first line has" if files == 1 else f"the first lines of {files:,} files have"
     return (
         f"{where} one field while later lines have several: it names no columns (a title, or "
-        "sep=;); delete it, so that the names of columns come first"
+        f"sep=;); the names seem to be in line {counts.header}: delete what stands before it"
     )

@@ -8,8 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from adomnia.engines.exact import UndeclaredColumn
-from adomnia.review.column_words import CERTAIN, CLASSES, IDS, MEASURED, PEOPLE, PERSONAL
+from adomnia.engines.source_facts import UndeclaredColumn
+from adomnia.review.column_words import (
+    CERTAIN,
+    CLASSES,
+    IDS,
+    MEASURED,
+    PEOPLE,
+    PERSONAL,
+    column_words,
+)
 
 __all__ = ["PATTERNS", "is_key", "looks_like", "values_look_like"]
 
@@ -30,12 +38,6 @@ FEW = 20
 """Fewer different values are a list, whatever they are called: cities, say, or offices."""
 
 NAMES = PERSONAL | {"name", "names", "address", "street"}
-_WORDS = re.compile(r"[A-Z]?[a-zß-ÿ]+|[A-ZÀ-Þ]+(?![a-z])")
-
-
-def _words(name: str) -> list[str]:
-    """The words in the name of a column, in small letters."""
-    return [word.lower() for word in _WORDS.findall(name)]
 
 
 def is_key(name: str) -> bool:
@@ -44,7 +46,7 @@ def is_key(name: str) -> bool:
     >>> is_key("person_id"), is_key("income")
     (True, False)
     """
-    words = _words(name)
+    words = column_words(name)
     if not words or MEASURED & {*words}:
         return False
     ends, people = {words[0], words[-1]}, PEOPLE & {*words}
@@ -61,7 +63,7 @@ def looks_like(column: UndeclaredColumn) -> str | None:
         found = many + (column.long if what == "free text" else 0)
         if found >= SHARES.get(what, USUAL) * column.present:
             return what
-    words = {*_words(column.name)}
+    words = {*column_words(column.name)}
     called = NAMES & words and not CLASSES & words
     return "names, by what it is called" if called else None
 

@@ -7,9 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 
-from adomnia.engines.exact import CutRows, InspectedColumn, InspectedNumbers, InspectedUnits
+from adomnia.engines.source_facts import (
+    CutRows,
+    InspectedColumn,
+    InspectedNumbers,
+    InspectedUnits,
+    Spike,
+)
 from adomnia.formatting import share, significant
 from adomnia.review.check.line_remarks import line_remarks
 from adomnia.review.check.personal_text import is_key, looks_like, values_look_like
@@ -31,6 +38,9 @@ NAMED, LONGEST = 3, 30
 
 WIDE = 10
 """Bounds that are so many times as wide as nearly all values need are remarked."""
+
+MANY_NULLS = 0.1
+"""Such a share of NULL is grave in a column that is not nullable: a file may have lost it."""
 
 HEAVY = 0.2
 """A unit with such a share of all rows may be none."""
@@ -63,6 +73,7 @@ def remarks(check: SourceCheck) -> list[Remark]:
         *(one for column in check.inspection.columns for one in _column(check, column)),
         *_units(check),
         *_repeats(check),
+        *_links(check),
         *(Remark(grave, "lines", said, part) for grave, said, part in line_remarks(check.lines)),
         *_changes(check),
         *_names(check),
@@ -112,8 +123,19 @@ def _column(check: SourceCheck, column: InspectedColumn) -> Iterator[Remark]:
         named = ", ".join(repr(value) for value in unused[:NAMED])
         more = f" and {len(unused) - NAMED:,} more" if len(unused) > NAMED else ""
         yield Remark(False, name, f"no row has the listed {named}{more}")
+    yield from _missing(check, column)
+
+
+def _missing(check: SourceCheck, column: InspectedColumn) -> Iterator[Remark]:
+    """That there is no value in all rows, or in many of a column that is not declared nullable."""
     if not column.present:
-        yield Remark(column.rows > 0, name, "all values are NULL", 1.0)
+        yield Remark(column.rows > 0, column.name, "all values are NULL", 1.0)
+        return
+    part = share_of(column.rows - column.present, column.rows)
+    if part >= MANY_NULLS and not check.policy.attributes[column.name].nullable:
+        many = f"{share(part)} of the rows ({column.rows - column.present:,})"
+        text = f"{many} are NULL, and the column is not nullable: they are in no group"
+        yield Remark(True, column.name, text, part)
 
 
 def _ends(domain: Domain) -> tuple[str, str]:
@@ -162,9 +184,15 @@ def _spikes(column: InspectedColumn, numbers: InspectedNumbers, domain: Domain) 
     """Numbers that may stand for missing; those that count as what they are spoil every sum."""
     for spike in numbers.spikes:
         part = share_of(spike.rows, column.present)
-        inside = isinstance(domain, Grid) and domain.low <= Fraction(spike.value) <= domain.high
+        inside = _is_inside(spike, domain)
         text = f"{share(part)} of the values ({spike.rows:,}) are {spike.text}, far from all others"
         yield Remark(inside and part > GRAVE, column.name, f"{text}: a code for missing?", part)
+
+
+def _is_inside(spike: Spike, domain: Domain) -> bool:
+    if isinstance(domain, Dates):
+        return domain.low <= date.fromordinal(int(spike.value)) <= domain.high
+    return isinstance(domain, Grid) and domain.low <= Fraction(spike.value) <= domain.high
 
 
 def _too_wide(name: str, numbers: InspectedNumbers, domain: Domain) -> Iterator[Remark]:
@@ -177,7 +205,8 @@ def _too_wide(name: str, numbers: InspectedNumbers, domain: Domain) -> Iterator[
     if declared > WIDE * reach:
         yield Remark(
             False, name,
-            f"99.9% of the values lie from {shown_number(low, domain, numbers)} to "
+            f"99.9% of the values{numbers.codes and f' but for {numbers.codes}'} lie from "
+            f"{shown_number(low, domain, numbers)} to "
             f"{shown_number(high, domain, numbers)}: the noise of sums is "
             f"{significant(declared / reach, 2)} times as wide as these would need",
         )  # fmt: skip
@@ -236,6 +265,24 @@ def _repeats(check: SourceCheck) -> Iterator[Remark]:
                 f"up to {look.most_alike:,} of one kind")  # fmt: skip
         limit = check.policy.check.repeated
         yield Remark(limit is not None and part > limit, "rows", text, part)
+
+
+def _links(check: SourceCheck) -> Iterator[Remark]:
+    """Keys that repeat, and what refers to no row."""
+    links, rows = check.links, check.inspection.rows
+    if links is None:
+        return
+    if links.repeated:
+        part, limit = share_of(links.repeated, rows), check.policy.check.repeated
+        text = (f"{share(part)} of the rows ({links.repeated:,}) have the key of another one: "
+                "what refers to it meets one of them, or is nobody's")  # fmt: skip
+        yield Remark(limit is not None and part > limit, str(links.key), text, part)
+    for column, (other, found) in links.references.items():
+        lost = found.rows - found.matched
+        if lost:
+            part = share_of(lost, rows)
+            text = f"{share(part)} of the rows ({lost:,}) refer to no row of {other}"
+            yield Remark(part > _limit(check, "nobody"), column, text, part)
 
 
 def _changes(check: SourceCheck) -> Iterator[Remark]:

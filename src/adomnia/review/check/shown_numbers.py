@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adomnia.engines.exact import InspectedNumbers
+from adomnia.engines.source_facts import InspectedNumbers
 from adomnia.formatting import significant
 from adomnia.schema.domain import Domain, Grid
 

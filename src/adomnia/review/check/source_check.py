@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any
 
-from adomnia.engines.exact import (
+from adomnia.engines.source_facts import (
     CutRows,
     InspectedColumn,
     InspectedNumbers,
@@ -20,6 +20,7 @@ from adomnia.errors import CheckError
 from adomnia.policy.policy import Policy
 from adomnia.review.check.personal_text import looks_like
 from adomnia.review.check.row_sizes import row_sizes
+from adomnia.review.check.table_links import TableLinks
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps, step_text
 
 __all__ = ["UNSAID", "ExceededLimit", "InspectedColumn", "SourceCheck", "bound_text", "share_of"]
@@ -48,7 +49,7 @@ class SourceCheck:
 
     All of it is exact and for the curator alone. `exceeded` are the limits of the policy that it
     exceeds, `edition` the number of the edition it was compared with, and `version` tells which
-    state of the source it was.
+    state of the source it was. One of several tables has `links`: its key, and what it refers to.
 
     >>> from adomnia.testing import town
     >>> with town(rows=50).open() as database:
@@ -64,6 +65,7 @@ class SourceCheck:
     version: str | None = None
     unknown_receipts: frozenset[str] = field(default_factory=frozenset)
     lines: LineCounts | None = None
+    links: TableLinks | None = None
 
     @property
     def exceeded(self) -> tuple[ExceededLimit, ...]:
@@ -100,6 +102,8 @@ class SourceCheck:
                       for cut in look.units.cuts]  # fmt: skip
             found.append(("nobody", "the unit", share_of(look.units.nobody, look.rows)))
         found.append(("repeated", "rows", share_of(look.repeated, look.rows)))
+        if self.links is not None and self.links.key is not None:
+            found.append(("repeated", self.links.key, share_of(self.links.repeated, look.rows)))
         if self.changes is not None:
             found += [("drift", one.name, one.variation) for one in self.changes.columns]
             found.append(("gone", "rows", share_of(self.changes.gone, self.changes.before)))
@@ -123,6 +127,7 @@ class SourceCheck:
             "lines": None if self.lines is None else asdict(self.lines),
             "unit": self._units(),
             "changes": _changes(self.changes),
+            **({} if self.links is None else self.links.to_json()),
         }  # fmt: skip
 
     def _column(self, one: InspectedColumn) -> dict[str, Any]:
@@ -202,7 +207,10 @@ def _numbers(numbers: InspectedNumbers) -> dict[str, Any]:
             {"left_out": float(part), "low": _plain(low), "high": _plain(high)}
             for part, (low, high) in numbers.bounds.items()
         ],
-        "spikes": [{"value": one.value, "rows": one.rows} for one in numbers.spikes],
+        "spikes": [
+            {"value": one.text if one.is_day else one.value, "rows": one.rows}
+            for one in numbers.spikes
+        ],
         "histogram": None if bins is None else asdict(bins),
     }
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from adomnia.curator.access import CURATOR
-from adomnia.curator.editions import use_edition
+from adomnia.curator.data.editions import use_edition
 from adomnia.curator.ledger_view import read_loss, receipt
 from adomnia.privacy.loss import Loss
 from adomnia.server.console.repricing import Prices

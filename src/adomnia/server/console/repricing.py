@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from adomnia.curator.ledger_view import read_loss, receipt
-from adomnia.policy.promise import Promise
+from adomnia.policy.promise import Ownership, Promise
 from adomnia.privacy.loss import Loss
 
 if TYPE_CHECKING:
@@ -80,7 +80,8 @@ class Prices:
             return "the policy promises something else"
         old, new = _facts(before), _facts(after)
         differs = [f"{name}: {old[name]} → {new[name]}" for name in old if old[name] != new[name]]
-        return "; ".join(differs) or "what the policy says about exact releases was changed"
+        other = "exact releases" if after.owners is None else "bounds or attributes"
+        return "; ".join(differs) or f"what the policy says about {other} was changed"
 
 
 def _promise(record: Mapping[str, Any]) -> Promise:
@@ -101,5 +102,15 @@ def _facts(promise: Promise) -> dict[str, str]:
         "max_groups": held.groups,
         "max_rows_per_group": held.each,
         "not sensitive": ", ".join(promise.public) or None,
+        "tables": None if promise.owners is None else _tables(promise.owners),
     }
     return {name: "none" if value is None else str(value) for name, value in parts.items()}
+
+
+def _tables(owners: Ownership) -> str:
+    """The tables with what they refer to."""
+    listed = []
+    for name, key, references in owners.tables:
+        of = ", ".join(f"{column} of {other}" for column, other in references)
+        listed.append(f"{name} (key {key or 'none'}{f'; {of}' if of else ''})")
+    return ", ".join(listed)

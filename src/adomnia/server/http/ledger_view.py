@@ -11,7 +11,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from adomnia.curator.editions import prior_edition, use_edition
+from adomnia.curator.data.editions import prior_edition, use_edition
 from adomnia.curator.ledger_view import Entry, exact_text
 from adomnia.curator.ledger_view import receipt as receipt_of
 from adomnia.server.accounts import Person

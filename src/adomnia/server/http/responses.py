@@ -40,7 +40,7 @@ MarginUnits = Annotated[
     ),
 ]
 Intervals = Annotated[
-    dict[str, list[Annotated[list[float], Meta(min_length=2, max_length=2)] | None]],
+    dict[str, list[Annotated[list[float | str], Meta(min_length=2, max_length=2)] | None]],
     Meta(
         description="Of quantiles asked with error=interval: for each row between which values "
         "the exact one lies."
@@ -199,6 +199,16 @@ class TableDescription(Struct):
     public: bool
     attributes: list[AttributeDescription]
     description: str | None = None
+    key: Annotated[str, Meta(description="names a row; to be joined on")] | UnsetType = UNSET
+    references: (
+        Annotated[dict[str, str], Meta(description="columns that hold the key of another table")]
+        | UnsetType
+    ) = UNSET
+    max_rows: (
+        Annotated[int | None, Meta(description="of one unit so many rows are used; null is found")]
+        | UnsetType
+    ) = UNSET
+    sql: Annotated[str, Meta(description="what a view stands for")] | UnsetType = UNSET
 
 
 class SchemaResponse(Struct):
@@ -206,6 +216,10 @@ class SchemaResponse(Struct):
 
     tables: list[TableDescription]
     promise: list[str]
+    units: (
+        Annotated[list[str], Meta(description="of several tables those whose rows are units")]
+        | UnsetType
+    ) = UNSET
 
 
 class ReceiptResponse(Struct):
@@ -226,7 +240,9 @@ class LedgerEntry(Struct):
 
     number: Annotated[int, Meta(description="for an analyst: of their own entries")]
     at: str
-    kind: Literal["opened", "reserved", "answered", "repeated", "prior", "budget", "edition"]
+    kind: Literal[
+        "opened", "reserved", "answered", "repeated", "prior", "budget", "edition", "blocks"
+    ]
     receipt: ReceiptName | UnsetType = UNSET
     analyst: str | UnsetType = UNSET
     statement: str | UnsetType = UNSET

@@ -8,11 +8,14 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
+from msgspec import UNSET, structs
 from starlette.responses import Response
 
+from adomnia.curator.database import PrivateDatabase
 from adomnia.present.promise import promise_text
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Open, Timestamps, step_text
-from adomnia.schema.table import Attribute, PublicTable, Table
+from adomnia.schema.table import Attribute, PublicTable
+from adomnia.schema.tables import PrivateTable
 from adomnia.server.http.error_responses import as_json
 from adomnia.server.http.request_context import RequestContext
 from adomnia.server.http.responses import (
@@ -38,15 +41,32 @@ async def schema(context: RequestContext) -> Response:
     released = sum("sql" in prior["published"] for prior in account.priors)
     policy = database.policy if context.person.is_curator else replace(database.policy, analysts={})
     promise = promise_text(policy, released=released)  # to an analyst not how many others there are
-    return as_json(SchemaResponse(list(_tables(database.table)), list(promise)))
+    tables = await context.service.run(lambda: list(_tables(database)))
+    several = database.policy.several
+    units = UNSET if several is None else list(several.tables.units)
+    return as_json(SchemaResponse(tables, list(promise), units))
 
 
-def _tables(table: Table) -> Iterator[TableDescription]:
-    attributes = [_attribute(attribute) for attribute in table.attributes.values()]
-    yield TableDescription(table.name, False, attributes, table.description or None)
-    for other in table.public.values():
+def _tables(database: PrivateDatabase) -> Iterator[TableDescription]:
+    alone = database.policy.several is None
+    for table in database.tables.values():
+        attributes = [_attribute(attribute) for attribute in table.attributes.values()]
+        shown = TableDescription(table.name, False, attributes, table.description or None)
+        yield shown if alone else _keyed(shown, table)
+    for view in database.views.values():
+        attributes = [_attribute(attribute) for attribute in view.attributes.values()]
+        said = view.description or None
+        yield TableDescription(view.name, False, attributes, said, sql=view.sql)
+    for other in database.table.public.values():
         columns = [_column(other, index) for index in range(len(other.columns))]
         yield TableDescription(other.name, True, columns)
+
+
+def _keyed(shown: TableDescription, table: PrivateTable) -> TableDescription:
+    """One of several tables, with what names its rows and how many of one unit are used."""
+    key = UNSET if table.key is None else table.key
+    most = None if table.auto else table.max_rows
+    return structs.replace(shown, key=key, references=dict(table.references), max_rows=most)
 
 
 def _attribute(attribute: Attribute) -> AttributeDescription:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -14,6 +14,7 @@ from adomnia.errors import AdomniaError
 from adomnia.policy.policy import Policy
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps, Value, step_text
 from adomnia.schema.table import Attribute, PublicTable
+from adomnia.schema.tables import PrivateTable, PrivateView
 from adomnia.server.accounts import Person
 from adomnia.server.postgres.privacy_settings import PRODUCT
 from adomnia.wire.catalogue.builder import SharedCatalogue
@@ -31,16 +32,19 @@ _BUDGET = """
 
 
 def shared_catalogue(database: PrivateDatabase) -> SharedCatalogue:
-    """The catalogue of a database, built when somebody first asks; its private table is hidden."""
-    return SharedCatalogue(partial(declared_content, database), database.policy.table)
+    """The catalogue of a database, built when somebody first asks; what is private is hidden."""
+    several = database.policy.several
+    hidden = (*database.tables, *(() if several is None else several.views))
+    return SharedCatalogue(partial(declared_content, database), *hidden)
 
 
 def declared_content(database: PrivateDatabase) -> CatalogueContent:
-    """The private table, the public ones, and the views of schema `adomnia`."""
-    policy, tables = database.policy, database.table.public.values()
-    return CatalogueContent(
-        PRODUCT, (_private(policy), *map(_public, tables), _budget(), _domains(policy))
-    )
+    """The private tables and views, the public tables, and the views of schema `adomnia`."""
+    policy, public = database.policy, database.table.public.values()
+    private = [_private(policy, table) for table in database.tables.values()]
+    views = map(_view, database.views.values())
+    own = (_budget(), _domains(database))
+    return CatalogueContent(PRODUCT, (*private, *views, *map(_public, public), *own))
 
 
 def budget_rows(database: PrivateDatabase, person: Person) -> list[dict[str, str]]:
@@ -93,13 +97,37 @@ def in_words(attribute: Attribute) -> str:
     return f"{words}; NULL is a group of its own" if attribute.nullable else words
 
 
-def _private(policy: Policy) -> DeclaredRelation:
-    columns = {name: type_of_domain(each.domain) for name, each in policy.attributes.items()}
-    comments = tuple(
-        _described(each.description, in_words(each)) for each in policy.attributes.values()
-    )
-    comment = _described(policy.description, _promise(policy))
-    return DeclaredRelation(PUBLIC, policy.table, "r", columns, comment, comments)
+def _private(policy: Policy, table: PrivateTable) -> DeclaredRelation:
+    """A private table: the columns that name rows, and those whose values are declared."""
+    names = {name: "text" for name in table.names if name not in table.attributes}
+    said = [_named(policy, table, name) for name in names]
+    columns = names | {n: type_of_domain(each.domain) for n, each in table.attributes.items()}
+    comment = _described(table.description, _promise(policy, table))
+    return DeclaredRelation(
+        PUBLIC, table.name, "r", columns, comment, (*said, *_words(table.attributes)),
+        table.key, table.references,
+    )  # fmt: skip
+
+
+def _named(policy: Policy, table: PrivateTable, name: str) -> str:
+    """What a column is for that names rows: values of it are never told."""
+    assert policy.several is not None
+    other = table.references.get(name)
+    if other is not None:
+        of = policy.several.tables.tables[other]
+        return f"refers to {other}({of.key}): to be joined on, and not shown"
+    return f"names a row of {table.name}: to be joined on, and not shown"
+
+
+def _view(view: PrivateView) -> DeclaredRelation:
+    columns = {name: type_of_domain(each.domain) for name, each in view.attributes.items()}
+    comment = _described(view.description, "private: a view over private tables")
+    words = _words(view.attributes)
+    return DeclaredRelation(PUBLIC, view.name, "v", columns, comment, words, told=view.sql)
+
+
+def _words(attributes: Mapping[str, Attribute]) -> tuple[str, ...]:
+    return tuple(_described(each.description, in_words(each)) for each in attributes.values())
 
 
 def _described(description: str, words: str) -> str:
@@ -107,10 +135,13 @@ def _described(description: str, words: str) -> str:
     return f"{description} ({words})" if description else words
 
 
-def _promise(policy: Policy) -> str:
+def _promise(policy: Policy, table: PrivateTable) -> str:
     neighbors, budget = policy.neighbors, policy.budget
     amount = f"rho {budget.rho}" if budget.rho is not None else f"epsilon {budget.epsilon}"
     protected = f"up to {neighbors.rows} rows of one unit" if neighbors.rows else "each row"
+    if policy.several is not None:
+        rows = f"{table.max_rows} row{'s' * (table.max_rows > 1)}"
+        protected = f"up to {rows} of one of {' or '.join(policy.several.tables.units)}"
     return (
         f"private: {protected} protected ({neighbors.relation} neighbours), "
         f"{amount} for everything; answers carry noise and rows cannot be read"
@@ -134,12 +165,15 @@ def _budget() -> DeclaredRelation:
     return DeclaredRelation(PRODUCT, "budget", "v", columns, comment, definition=_BUDGET)
 
 
-def _domains(policy: Policy) -> DeclaredRelation:
+def _domains(database: PrivateDatabase) -> DeclaredRelation:
     columns = dict.fromkeys(("attribute", "type", "domain", "description"), "text")
+    several = database.policy.several is not None
     rows = tuple(
-        (name, type_of_domain(each.domain), in_words(each), each.description or None)
-        for name, each in policy.attributes.items()
-    )
+        (f"{table.name}.{name}" if several else name, type_of_domain(each.domain), in_words(each),
+         each.description or None)
+        for table in database.tables.values()
+        for name, each in table.attributes.items()
+    )  # fmt: skip
     comment = "what values each attribute may take: declared, and public"
     return DeclaredRelation(PRODUCT, "domains", "v", columns, comment, rows=rows)
 

@@ -12,6 +12,7 @@ from typing import ParamSpec, TypeVar
 from adomnia.curator.access import Watch
 from adomnia.errors import AdomniaError
 from adomnia.server.accounts import Person
+from adomnia.server.postgres.known_columns import KnownColumns
 from adomnia.server.service import Service
 from adomnia.wire.catalogue.catalogue import Catalogue
 from adomnia.wire.errors import WireError, as_wire_error
@@ -41,6 +42,7 @@ class ConnectionContext:
         self.service, self.person, self.state = service, person, state
         self.catalogue, self.lookups = catalogue, lookups
         self.session = service.session(person)
+        self.known_columns = KnownColumns(service.database)
         self._watch: Watch | None = None
 
     async def look(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

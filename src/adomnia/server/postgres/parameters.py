@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 from sqlglot import exp
 
@@ -42,6 +42,19 @@ _COMPARED = (exp.Binary, exp.Between, exp.In, exp.Paren, exp.Neg, exp.Any)
 _DECLARED = {types.UNKNOWN: 0}
 
 
+class DeclaredColumns(Protocol):
+    """What is declared of the columns of a statement."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns."""
+        ...
+
+    def __call__(self, column: exp.Column) -> Attribute | None:
+        """What is declared of one."""
+        ...
+
+
 @dataclass(frozen=True)
 class Template:
     """A question with places for values, and the type of each."""
@@ -69,10 +82,10 @@ def parameter_count(statement: ClientStatement) -> int:
 
 
 def template(
-    statement: ClientStatement, declared: Sequence[int], attributes: Mapping[str, Attribute]
+    statement: ClientStatement, declared: Sequence[int], known: DeclaredColumns
 ) -> Template:
     """The question as a template; types that the client leaves open come from what is compared."""
-    tree = parse(_marked(statement))
+    tree = parse(_marked(statement), known.names)
     count = max(parameter_count(statement), len(declared))
     oids: list[int] = [_DECLARED.get(oid, oid) for oid in declared] + [0] * (count - len(declared))
     examples: list[Any] = [None] * count
@@ -80,7 +93,7 @@ def template(
         which = _number(place) - 1
         if not 0 <= which < count:
             raise WireError("a colon is not understood here", "write casts with ::", "42601")
-        attribute = _compared(place, attributes)
+        attribute = _compared(place, known)
         oids[which] = oids[which] or _cast(place) or _type_of(place, attribute)
         if attribute is not None:
             examples[which] = _example(attribute.domain)
@@ -120,13 +133,13 @@ def _cast(place: exp.Expression) -> int:
     return _CASTS.get(to.this, types.TEXT)
 
 
-def _compared(place: exp.Expression, attributes: Mapping[str, Attribute]) -> Attribute | None:
+def _compared(place: exp.Expression, known: DeclaredColumns) -> Attribute | None:
     """The attribute that the parameter is compared or reckoned with."""
     node = place.parent
     while isinstance(node, _COMPARED):
         for column in node.find_all(exp.Column):
-            if column.name in attributes:
-                return attributes[column.name]
+            if (attribute := known(column)) is not None:
+                return attribute
         node = node.parent
     return None
 

@@ -6,7 +6,8 @@ under the name of whoever is logged in, and paid with what they have set.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from sqlglot import exp
 from adomnia.curator.answers.answer import Answer
 from adomnia.curator.answers.whole import Whole
 from adomnia.errors import BudgetError, QuestionError
-from adomnia.formatting import amounts, confidence, margin_size
+from adomnia.formatting import amounts, confidence, digits, margin_size
 from adomnia.queries.sql.parse import parse
 from adomnia.server.postgres.connection_context import ConnectionContext, wire_errors
 from adomnia.server.postgres.parameters import Template, parameter_count, template
@@ -57,6 +58,8 @@ class PreparedQuestion:
     """The columns that have an interval, where one is asked for."""
     whole: tuple[str, ...] = ()
     """The counts and sums of which is known what is left out, when it is looked at."""
+    ranked: frozenset[str] = frozenset()
+    """The noisy columns whose margins are in rows."""
 
     def text(self, values: Sequence[Any]) -> str:
         """The statement with its values."""
@@ -67,11 +70,18 @@ class PreparedQuestion:
         with nothing left out, and behind these the ends of intervals that were asked for."""
         if not margins:
             return self.columns
-        extra = [f"{name}_margin" for name in self.noisy]
+        extra = [f"{name}_margin{'_rows' * (name in self.ranked)}" for name in self.noisy]
         extra += [f"{name}_whole_{end}" for name in self.whole for end in ENDS]
-        if intervals:
-            extra += [f"{name}_{end}" for name in self.bounded for end in ENDS]
-        return (*self.columns, *(ResultColumn(name, types.FLOAT8) for name in extra))
+        beside = [ResultColumn(name, types.FLOAT8) for name in extra]
+        return (*self.columns, *beside, *(self._ends() if intervals else ()))
+
+    def _ends(self) -> Iterator[ResultColumn]:
+        """The ends of intervals: days and moments as the column itself, all else as floats."""
+        oids = {column.name: column.oid for column in self.columns}
+        for name in self.bounded:
+            dated = oids[name] in (types.DATE, types.TIMESTAMP)
+            for end in ENDS:
+                yield ResultColumn(f"{name}_{end}", oids[name] if dated else types.FLOAT8)
 
 
 async def query_command(
@@ -142,9 +152,8 @@ def look(
 ) -> PreparedQuestion:
     """The question that a statement asks; blocks, reads no data, spends nothing."""
     count = max(parameter_count(statement), len(declared))
-    attributes = context.service.database.policy.attributes
     with wire_errors():
-        pattern = template(statement, declared, attributes) if count else None
+        pattern = template(statement, declared, context.known_columns) if count else None
     with placed(0 if pattern is None else None), wire_errors():
         text = statement.sql if pattern is None else pattern.filled(pattern.examples)
         if pattern is None:
@@ -154,7 +163,8 @@ def look(
     noisy = tuple(each.name for each in described if each.is_noisy)
     bounded = tuple(each.name for each in described if each.has_interval)
     whole = tuple(each.name for each in described if each.has_whole)
-    return PreparedQuestion(statement.sql, tuple(columns), noisy, pattern, bounded, whole)
+    ranked = frozenset(each.name for each in described if each.in_rows)
+    return PreparedQuestion(statement.sql, tuple(columns), noisy, pattern, bounded, whole, ranked)
 
 
 # Asking
@@ -198,8 +208,25 @@ async def _payable(context: ConnectionContext, text: str) -> None:
 def _with_margins(answer: Answer, noisy: Sequence[str]) -> list[tuple[Any, ...]]:
     columns = [answer.margins.get(name) or [None] * len(answer.rows) for name in noisy]
     return [
-        (*row, *(column[number] for column in columns)) for number, row in enumerate(answer.rows)
+        (*_rounded(answer, number), *(_figures(column[number]) for column in columns))
+        for number in range(len(answer.rows))
     ]
+
+
+def _rounded(answer: Answer, number: int) -> Iterator[Any]:
+    """The values of a row to the digits that their margins leave meaning, as other doors show."""
+    for name, given in zip(answer.columns, answer.rows[number], strict=True):
+        off = answer.margins[name][number] if name in answer.margins else None
+        told = isinstance(given, float) and bool(off) and answer.margin_units.get(name) != "rows"
+        yield round(given, digits(off)) if told and isinstance(given, float) else given
+
+
+def _figures(off: float | None) -> float | None:
+    """A margin to its first figures, rounded up."""
+    if off is None or isinstance(off, int) or not math.isfinite(off):
+        return off
+    power = float(10 ** digits(off))
+    return math.ceil(off * power) / power
 
 
 def _with_intervals(

@@ -10,13 +10,18 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from adomnia.wire.catalogue.content import CatalogueContent, DeclaredRelation
+from adomnia.wire.catalogue.content import (
+    MOST_REFERENCES,
+    STEP,
+    CatalogueContent,
+    DeclaredRelation,
+)
 from adomnia.wire.catalogue.macros import BASE_FUNCTIONS, FUNCTIONS
 from adomnia.wire.catalogue.relations import (
     CATALOGUE,
@@ -52,12 +57,12 @@ _VIEW = re.compile(r"^CREATE VIEW (\S+) AS\n(.*?);$", re.MULTILINE | re.DOTALL)
 class BuiltCatalogue:
     """The database, every relation in it by schema and name, and what oids are called."""
 
-    def __init__(self, content: CatalogueContent, hidden: str) -> None:
+    def __init__(self, content: CatalogueContent, hidden: Collection[str]) -> None:
         declared = content.relations()
         self.product = content.product
         self.schemas = {**SCHEMAS, content.product: OWN}
         self.relations = {(each.schema, each.name): each for each in (*own_relations(), *declared)}
-        self.hidden = (PUBLIC, hidden)
+        self.hidden = {(PUBLIC, name) for name in hidden}
         self.connection = duckdb.connect(":memory:", config=CONFIG)
         self._make(content.declared, declared)
         self.names = {kind: dict(self._pairs(*where)) for kind, where in _SHOWN.items()}
@@ -134,21 +139,38 @@ class BuiltCatalogue:
             "staged_functions": [{"name": n, "oid": oid} for n, oid in type_functions().items()],
             "staged_relations": [_relation(*each) for each in relations],
             "staged_columns": [row for each in relations for row in _columns(*each)],
+            "staged_references": self._references(relations),
         }
         for name, rows in staged.items():
-            self.connection.register(name, pa.Table.from_pylist(rows))
+            schema = _REFERENCES if name == "staged_references" else None  # there may be none
+            self.connection.register(name, pa.Table.from_pylist(rows, schema))
         self._run(read_text("rows.sql"))
         for name in staged:
             self.connection.unregister(name)
+
+    def _references(
+        self, relations: Sequence[tuple[int, CatalogueRelation, DeclaredRelation | None]]
+    ) -> list[dict[str, Any]]:
+        """What refers to what; the oids are the last of each relation."""
+        found = []
+        for place, each, declared in relations:
+            listed = {} if declared is None else declared.references
+            assert len(listed) <= MOST_REFERENCES
+            for number, (column, other) in enumerate(listed.items()):
+                row = {"oid": each.oid + STEP - MOST_REFERENCES + number, "relation": each.oid,
+                       "column": column, "other": self.relations[each.schema, other].oid,
+                       "place": place * 10 + number}  # fmt: skip
+                found.append(row)
+        return found
 
 
 class SharedCatalogue:
     """The catalogue of one server: built when somebody first asks, and then there for all.
 
-    The `hidden` table of schema `public` is listed, but the catalogue does not answer for it.
+    The `hidden` tables of schema `public` are listed, but the catalogue does not answer for them.
     """
 
-    def __init__(self, content: Callable[[], CatalogueContent], hidden: str) -> None:
+    def __init__(self, content: Callable[[], CatalogueContent], *hidden: str) -> None:
         self._content, self.hidden = content, hidden
         self._built: BuiltCatalogue | None = None
         self._building = threading.Lock()
@@ -169,6 +191,10 @@ _SHOWN = {
     "regnamespace": ("pg_namespace", "nspname"),
 }
 _READ = {**_SHOWN, "regtype": ("type_names", "name")}
+
+
+_REFERENCES = pa.schema([("oid", pa.int64()), ("relation", pa.int64()), ("column", pa.string()),
+                         ("other", pa.int64()), ("place", pa.int64())])  # fmt: skip
 
 
 def _quoted(name: str) -> str:
@@ -210,6 +236,7 @@ def _relation(
         "declared": declared is not None,
         "key": None if declared is None else declared.key,
         "comment": None if declared is None else declared.comment,
+        "told": None if declared is None else declared.told,
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -65,13 +65,13 @@ class Catalogue:
         self._shared, self._user, self._database, self._pid = shared, user, database, pid
         self.settings = {} if settings is None else settings
         self._variables = variables or {}
-        self._hidden = shared.hidden.lower()
+        self._hidden = frozenset(name.lower() for name in shared.hidden)
         self._cursor: duckdb.DuckDBPyConnection | None = None
         self._told: dict[str, Any] = {}
         self._lock = threading.Lock()
 
     def answers(self, statement: ClientStatement) -> bool:
-        """Whether a statement is one query that does not speak of the hidden table.
+        """Whether a statement is one query that speaks of no hidden table.
 
         Where its words show already that it does, it is not parsed.
         """
@@ -130,7 +130,7 @@ class Catalogue:
         return tree
 
     def _is_hidden(self, table: exp.Table) -> bool:
-        named = table.name.lower() == self._hidden and table.db.lower() in ("", PUBLIC)
+        named = table.name.lower() in self._hidden and table.db.lower() in ("", PUBLIC)
         return named and (bool(table.db) or table.name not in visible_queries(table))
 
     def _built(self) -> BuiltCatalogue:
@@ -178,8 +178,8 @@ class Catalogue:
         return value.normalize() if isinstance(value, Decimal) else value
 
 
-def _reads_from(tokens: Sequence[Token], name: str) -> bool:
-    """Whether a table of this name certainly stands after the FROM of some SELECT.
+def _reads_from(tokens: Sequence[Token], names: Collection[str]) -> bool:
+    """Whether a table of these names certainly stands after the FROM of some SELECT.
 
     Certainly: where a WITH, or anything else that could give the name another meaning, is near,
     it is not, and only the parser knows.
@@ -197,7 +197,7 @@ def _reads_from(tokens: Sequence[Token], name: str) -> bool:
         elif token.upper == "FROM" and selects[-1] and tokens[place - 1].upper != "DISTINCT":
             after = [_said(each) for each in tokens[place + 1 : place + 5]]
             after = after[2:] if after[:2] == [PUBLIC, "."] else after
-            if after[:1] == [name] and after[1:2] not in (["."], ["("]):
+            if after and after[0] in names and after[1:2] not in (["."], ["("]):
                 return True
     return False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from adomnia.wire.catalogue.relations import CatalogueRelation
@@ -11,7 +11,8 @@ from adomnia.wire.catalogue.relations import CatalogueRelation
 __all__ = ["CatalogueContent", "DeclaredRelation"]
 
 FIRST_OID = 16400  # PostgreSQL's own oids end at 16383
-STEP = 10  # a relation's row type, index, constraint and rule follow it
+STEP = 10  # a relation's row type, index, constraint, rule and references follow it
+MOST_REFERENCES = 5
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class DeclaredRelation:
     """A relation with its comments.
 
     It has `rows`, or the `definition` of a view, written for DuckDB, which may read variables of
-    the connection; with neither it is listed, and empty.
+    the connection; with neither it is listed, and empty. Its `references` are columns that hold the
+    key of another relation of its schema.
     """
 
     schema: str
@@ -29,8 +31,11 @@ class DeclaredRelation:
     comment: str | None = None
     comments: tuple[str | None, ...] = ()
     key: str | None = None
+    references: Mapping[str, str] = field(default_factory=dict)
     rows: tuple[tuple[Any, ...], ...] | None = None
     definition: str | None = None
+    told: str | None = None
+    """The text of a view, as a client is told it."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Workbooks of Excel (`.xlsx`): a sheet is a table, its first line the names of the columns.
 
 All columns are text, as in CSV: in a sheet every cell has a type of its own, and a column none.
-Every line below the first is a row, up to the last that the sheet stores: one that is blank is a
+Every line below the first is a row, up to the last that has a value: a blank one before that is a
 row of NULLs, so that no value decides how many there are in between. What stands beyond the last
 name is left out. Formulas count as what they were last computed to be.
 """
@@ -21,14 +21,17 @@ import pyarrow as pa
 from adomnia.engines.duckdb.excel.book import Book
 from adomnia.engines.duckdb.excel.sheet_cells import Cells, parse
 from adomnia.engines.duckdb.source_rows import Parts, Rows, SourcePart
-from adomnia.engines.source_files import partitions
+from adomnia.engines.source_files import check_declared, check_names, partitions
 from adomnia.engines.sql.dialect import quoted
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Domain
 
-__all__ = ["columns", "parts", "sheets"]
+__all__ = ["columns", "header_line", "parts", "sheets"]
 
 LOT = 1 << 14
+LOOKED_AT = 20
+"""So many lines after the first tell whether that is a title."""
+
 PACKED = 10
 """So many times as large the rows may be as the file, for a guess of the space."""
 
@@ -46,6 +49,8 @@ def parts(files: Iterable[Path], domains: Mapping[str, Domain], table: str) -> P
     if domains and not any({*domains} & {*names} for names, _ in groups):
         raise PolicyError("the first line of the sheet names no column of the policy",
                           "a sheet begins with a line of column names")  # fmt: skip
+    headed = [(file.name, _columns(form)) for form, listed in groups.items() for file in listed]
+    check_declared(headed, domains)
     found = (
         SourcePart(
             repr(form), tuple(map(quoted, _columns(form))), partial(_rows, form, table, listed)
@@ -68,6 +73,17 @@ def sheets(file: Path) -> dict[str, int]:
     return {name: len(first) for name, first in firsts.items() if first}
 
 
+def header_line(file: Path, table: str) -> int:
+    """The line of a sheet that seems to have the names of columns, where the first with anything in
+    it has one cell and later ones have several; else 0."""
+    with _sheet(file, table) as (book, place), book.file.open(place) as stream:
+        filled = ((number, cells) for number, cells in parse(stream, book.meanings) if cells)
+        looked = [*islice(filled, LOOKED_AT + 1)]
+    wide = [number for number, cells in looked[1:] if len(cells) > 1]
+    title = bool(looked) and len(looked[0][1]) == 1
+    return wide[0] if title and 2 * len(wide) > len(looked) - 1 else 0
+
+
 def _columns(form: Form) -> tuple[str, ...]:
     names, folders = form
     taken = {name.lower() for name in folders}
@@ -80,8 +96,7 @@ def _form(file: Path, table: str) -> Form:
     if not first:
         raise PolicyError(f"the sheet of {file.name!r} has no first line of column names")
     names = tuple(first.get(i, "").strip() or f"column{i}" for i in range(max(first) + 1))
-    if len({name.lower() for name in names}) < len(names):
-        raise PolicyError(f"the file {file.name!r} has two columns of one name", "rename one")
+    check_names(file.name, names)
     return names, tuple(partitions(file))
 
 
@@ -102,7 +117,7 @@ def _batches(schema: Any, form: Form, table: str, file: Path) -> Iterator[Any]:
     with _sheet(file, table) as (book, place):
         start, _ = _first(book, place)
         with book.file.open(place) as stream:
-            lines = _lines(parse(stream, book.meanings), start)
+            lines = _lines(parse(stream, book.meanings), start, len(names))
             while lot := [*islice(lines, LOT)]:
                 found: dict[str, Any] = {
                     name: [cells.get(place) for cells in lot] for place, name in enumerate(names)
@@ -112,11 +127,11 @@ def _batches(schema: Any, form: Form, table: str, file: Path) -> Iterator[Any]:
                 yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _lines(stored: Iterator[tuple[int, Cells]], start: int) -> Iterator[Cells]:
-    """All lines after the first, those too that are not stored since they are blank."""
+def _lines(stored: Iterator[tuple[int, Cells]], start: int, width: int) -> Iterator[Cells]:
+    """All lines after the first up to the last with a value below a name, blank ones too."""
     last = start
     for number, cells in stored:
-        if number <= start:
+        if number <= start or all(place >= width for place in cells):
             continue
         for _ in range(number - last - 1):
             yield {}

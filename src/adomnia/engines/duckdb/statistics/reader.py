@@ -19,7 +19,7 @@ import pyarrow as pa
 from adomnia.engines.duckdb.file_schemas import by_schema
 from adomnia.engines.duckdb.source_rows import Parts, Rows
 from adomnia.engines.duckdb.statistics.variables import Variable, decoded_column, variable_of
-from adomnia.engines.source_files import partitions
+from adomnia.engines.source_files import check_declared, check_names, partitions
 from adomnia.errors import PolicyError
 from adomnia.schema.domain import Domain
 
@@ -59,6 +59,7 @@ def parts(files: Iterable[Path], domains: Mapping[str, Domain], table: str) -> P
     """The files by their schemas."""
     found = [*map(_head, files)]
     size = sum(file.path.stat().st_size * PACKED for file in found)
+    check_declared([(file.path.name, file.schema.names) for file in found], domains)
     return by_schema([(file.schema, file) for file in found], _rows, domains, size)
 
 
@@ -82,8 +83,7 @@ def _head(path: Path) -> _Dataset:
     variables = tuple(variable_of(name, meta, missing, system) for name in meta.column_names)
     if not variables:
         raise PolicyError(f"the file {path.name!r} has no column")
-    if len({variable.name.lower() for variable in variables}) < len(variables):
-        raise PolicyError(f"the file {path.name!r} has two columns of one name", "rename one")
+    check_names(path.name, [variable.name for variable in variables])
     return _Dataset(path, read, variables)
 
 

@@ -93,7 +93,8 @@ def _public(context: PageContext, line: LedgerLine) -> Answer | None:
     question = session.bind(line.statement)
     if line.cost or not question.public:
         return None
-    table, left = without_data(question, session.table.attributes), session.remaining()
+    attributes = session.table_of(line.statement).attributes
+    table, left = without_data(question, attributes), session.remaining()
     notes = (*table.notes, NOTHING)
     return Answer(
         table.columns, table.rows, table.margins, 1.0, {}, left, line.receipt, notes,

@@ -8,10 +8,12 @@ from fractions import Fraction
 
 from adomnia.curator.database import PrivateDatabase
 from adomnia.formatting import amount, one_line
+from adomnia.present.drawing.key_graph import KeyedTable, key_graph
 from adomnia.schema.domain import Categories, Dates, Domain, Grid, Timestamps, step_text
 from adomnia.schema.table import Attribute, PublicTable, Table
+from adomnia.schema.tables import PrivateTable, PrivateView, Tables
 
-__all__ = ["ColumnListing", "TableListing", "examples", "listings"]
+__all__ = ["ColumnListing", "TableListing", "examples", "keys_picture", "listings"]
 
 MOST_VALUES = 12
 
@@ -38,19 +40,70 @@ class TableListing:
 
 
 def listings(database: PrivateDatabase) -> list[TableListing]:
-    """The private table and the public ones beside it; none of it comes from the data."""
-    table = database.table
+    """The private tables and the public ones beside them; none of it comes from the data."""
+    several = database.policy.several
+    public = [
+        TableListing(quoted(one.name), f"public; joined by {one.key}", tuple(_public_columns(one)))
+        for one in database.table.public.values()
+    ]
+    if several is None:
+        return [_alone(database.table), *public]
+    private = [_keyed(table, several.tables) for table in database.tables.values()]
+    return [*private, *map(_view, database.views.values()), *public]
+
+
+def _alone(table: Table) -> TableListing:
     private = [_column(attribute) for attribute in table.attributes.values()]
     if table.unit is not None and table.unit not in table.attributes:
         private.append(
             ColumnListing(quoted(table.unit), "unit", "whose rows are protected together")
         )
-    public = [
-        TableListing(quoted(one.name), f"public; joined by {one.key}", tuple(_public_columns(one)))
-        for one in table.public.values()
+    return TableListing(quoted(table.name), "private", tuple(private), table.description)
+
+
+def _keyed(table: PrivateTable, tables: Tables) -> TableListing:
+    """One of several private tables: the columns that name rows, then those that are declared."""
+    names = [ColumnListing(quoted(table.key), "key", "names a row")] if table.key else []
+    names += [
+        ColumnListing(quoted(column), "key", f"names a row of {other}")
+        for column, other in table.references.items()
     ]
-    listing = TableListing(quoted(table.name), "private", tuple(private), table.description)
-    return [listing, *public]
+    about, units = "private", " or ".join(tables.units)
+    if table.name in tables.units:
+        about += "; protected with all that refers to it"
+    elif table.auto:
+        about += f"; of one of {units} as many rows are used as a private search finds"
+    else:
+        about += f"; of one of {units} {_rows(table.max_rows)} used at most"
+    columns = [_column(attribute) for attribute in table.attributes.values()]
+    return TableListing(quoted(table.name), about, (*names, *columns), table.description)
+
+
+def keys_picture(database: PrivateDatabase) -> str:
+    """The picture of several private tables and their keys; of one there is none."""
+    several = database.policy.several
+    if several is None:
+        return ""
+    tables = several.tables
+    drawn = {name: KeyedTable(_in_short(table, tables), table.references)
+             for name, table in tables.tables.items()}  # fmt: skip
+    return key_graph(drawn, "the private tables, and by which columns they refer to each other")
+
+
+def _in_short(table: PrivateTable, tables: Tables) -> str:
+    key = f"key {table.key}; " if table.key else ""
+    if table.name in tables.units:
+        return f"{key}the unit"
+    return key + ("bound is found" if table.auto else f"{_rows(table.max_rows)} used")
+
+
+def _rows(most: int) -> str:
+    return "1 row is" if most == 1 else f"{most:,} rows are"
+
+
+def _view(view: PrivateView) -> TableListing:
+    columns = tuple(_column(attribute) for attribute in view.attributes.values())
+    return TableListing(quoted(view.name), "private view", columns, view.description)
 
 
 def _public_columns(table: PublicTable) -> Iterator[ColumnListing]:
@@ -60,7 +113,10 @@ def _public_columns(table: PublicTable) -> Iterator[ColumnListing]:
 
 def examples(database: PrivateDatabase) -> list[str]:
     """A few questions that this table can answer, to begin with."""
-    return list(_examples(database.table))
+    several = database.policy.several
+    if several is None:
+        return list(_examples(database.table))
+    return list(_joined_examples(several.tables))
 
 
 def quoted(name: str) -> str:
@@ -83,6 +139,28 @@ def _examples(table: Table) -> Iterator[str]:
             f"SELECT {by}, AVG({mean}) AS average, COUNT(*) AS n\n"
             f"FROM {where}\nGROUP BY {by}\nORDER BY average DESC"
         )
+
+
+def _joined_examples(tables: Tables) -> Iterator[str]:
+    """A table alone, one joined with what it refers to, and a number for each unit."""
+    alone = next(iter(tables.tables.values()))
+    yield f"SELECT COUNT(*) AS n\nFROM {quoted(alone.name)}"
+    for table in tables.tables.values():
+        for column, other in table.references.items():
+            goal = tables.tables[other]
+            assert goal.key is not None
+            here, there = quoted(table.name), quoted(other)
+            listed = [n for n, a in goal.attributes.items() if isinstance(a.domain, Categories)]
+            on = f"{here}.{quoted(column)} = {there}.{quoted(goal.key)}"
+            if listed:
+                by = f"{there}.{quoted(listed[0])}"
+                start = f"SELECT {by}, COUNT(*) AS n\nFROM {here}\nJOIN {there} ON {on}"
+                yield f"{start}\nGROUP BY {by}"
+            if other in tables.units:
+                inner = f"SELECT {quoted(column)}, COUNT(*) AS n FROM {here} GROUP BY 1"  # noqa: S608 (shown, not run)
+                yield f"SELECT AVG(n) AS average\nFROM ({inner}) AS each"
+            if listed:
+                return
 
 
 def _column(attribute: Attribute) -> ColumnListing:

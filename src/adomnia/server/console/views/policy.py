@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from adomnia.present.promise import promise_text
-from adomnia.server.console.views.listings import listings
+from adomnia.server.console.views.listings import keys_picture, listings
 
 if TYPE_CHECKING:
     from adomnia.server.accounts import Person
@@ -58,7 +58,8 @@ def _facts(service: Service, person: Person) -> dict[str, Any]:
         "protected": PROTECTED,
         "unprotected": UNPROTECTED,
         "listings": listings(service.database),
-        "table": policy.table,
+        "keys": keys_picture(service.database),
+        "tables": list(service.database.tables),
         "file": policy.file.name,
         "text": _without_secrets(policy.file.read_text("utf-8")) if person.is_curator else "",
     }

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from adomnia import formatting
+from adomnia.curator.answers.omissions import about
 from adomnia.curator.answers.released_tables import shown_axes
+from adomnia.curator.database import PrivateDatabase
+from adomnia.errors import PolicyError, QuestionError
 from adomnia.policy.policy import Policy
 from adomnia.present.drawing.bars import MOST_BARS, Bar, bar_chart
 from adomnia.server.console.ledger_lines import EXACT, LedgerLine, lines
@@ -36,6 +39,7 @@ class ReleasedTable:
     confidence: str
     chart: str
     more: int
+    not_shown: tuple[str, ...] = ()
 
 
 async def show(context: PageContext) -> Response:
@@ -46,16 +50,33 @@ async def show(context: PageContext) -> Response:
 
 def _published(
     service: Service,
-) -> tuple[list[tuple[LedgerLine, list[ReleasedTable], int]], list[LedgerLine]]:
+) -> tuple[list[tuple[LedgerLine, str | None, list[ReleasedTable], int]], list[LedgerLine]]:
     database = service.database
     listed = lines(database)
     made = []
     for line in reversed(listed):
         if line.kind == "release" and line.answered:
             tables = database.released_tables(line.receipt)
-            shown = list(_tables(database.policy, tables[:MOST_TABLES]))
-            made.append((line, shown, max(0, len(tables) - MOST_TABLES)))
+            view = _view(database, line.receipt)
+            shown = list(_tables(_policy(database, view), tables[:MOST_TABLES]))
+            made.append((line, view, shown, max(0, len(tables) - MOST_TABLES)))
     return made, [line for line in listed if line.kind == EXACT]
+
+
+def _view(database: PrivateDatabase, receipt: str) -> str | None:
+    """The view that was released; None where it was the table itself."""
+    paid = database.reservation(receipt)
+    return None if paid is None else paid.body["use"].get("view")
+
+
+def _policy(database: PrivateDatabase, view: str | None) -> Policy:
+    """The policy that a release was made by: that of a view, where it is of one."""
+    if view is None:
+        return database.policy
+    try:
+        return database.view(view).policy
+    except (PolicyError, QuestionError):  # the policy has no such view any more
+        return database.policy
 
 
 def _tables(policy: Policy, marginals: list[Mapping[str, Any]]) -> Iterator[ReleasedTable]:
@@ -72,7 +93,16 @@ def _tables(policy: Policy, marginals: list[Mapping[str, Any]]) -> Iterator[Rele
             formatting.confidence(marginal["confidence"]),
             _chart(names, cells, marginal["margin"]) if len(cells) <= MOST_BARS else "",
             max(0, len(cells) - MOST_ROWS),
+            tuple(_not_shown(marginal.get("not_shown", {}))),
         )
+
+
+def _not_shown(hidden: Mapping[str, Mapping[str, int | None]]) -> Iterator[str]:
+    """How many rows have no value of a key, where any may."""
+    for name, told in hidden.items():
+        count, off = told["rows"] or 0, told["margin"]
+        if off is not None and count + off > 0:
+            yield f"{about(count, off, 'row')} without a value of {name} that is shown"
 
 
 def _chart(names: tuple[str, ...], cells: list[tuple[tuple[Any, ...], int]], margin: float) -> str:

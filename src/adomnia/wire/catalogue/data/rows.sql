@@ -1,7 +1,8 @@
 -- What stands in PostgreSQL's tables here, made of what is staged: `staged_types`,
--- `staged_relations` and `staged_columns`. Of the data itself there is no statistic, and how many
--- rows a relation has is never said (-1: unknown). An object's row type, index, constraint and
--- rule have the oids that follow its own.
+-- `staged_relations`, `staged_columns` and `staged_references`. Of the data itself there is no
+-- statistic, and how many rows a relation has is never said (-1: unknown). An object's row type,
+-- index, constraint, rule and references have the oids that follow its own. Whatever refers, or is
+-- referred to, is said to have triggers: clients look for its references only then.
 
 INSERT INTO cat.pg_namespace (oid, nspname, nspowner) VALUES
     (11, 'pg_catalog', 10), (99, 'pg_toast', 10), (2200, 'public', 10),
@@ -71,7 +72,9 @@ SELECT c.oid, c.name AS relname, n.oid AS relnamespace, c.type AS reltype, 0 AS 
     10 AS relowner, c.method AS relam, c.oid AS relfilenode, 0 AS reltablespace, 0 AS relpages,
     -1 AS reltuples, 0 AS relallvisible, 0 AS reltoastrelid, c.keyed AS relhasindex,
     false AS relisshared, 'p' AS relpersistence, c.kind AS relkind, c.columns AS relnatts,
-    0 AS relchecks, c.kind = 'v' AS relhasrules, false AS relhastriggers,
+    0 AS relchecks, c.kind = 'v' AS relhasrules,
+    c.oid IN (SELECT relation FROM staged_references UNION ALL SELECT other FROM staged_references)
+    AS relhastriggers,
     false AS relhassubclass, false AS relrowsecurity, false AS relforcerowsecurity,
     true AS relispopulated, CASE WHEN c.kind = 'r' AND c.declared THEN 'd' ELSE 'n' END
     AS relreplident, false AS relispartition, 0 AS relrewrite, 0 AS relfrozenxid, 0 AS relminmxid
@@ -116,6 +119,20 @@ FROM staged_columns AS c
 JOIN staged_relations AS r ON r.oid = c.relation
 JOIN cat.pg_namespace AS n ON n.nspname = r.schema
 WHERE c.is_key ORDER BY c.place;
+
+INSERT INTO cat.pg_constraint BY NAME
+SELECT f.oid, r.name || '_' || c.name || '_fkey' AS conname, n.oid AS connamespace,
+    'f' AS contype, false AS condeferrable, false AS condeferred, true AS convalidated,
+    r.oid AS conrelid, 0 AS contypid, f.other + 2 AS conindid, 0 AS conparentid,
+    f.other AS confrelid, 'a' AS confupdtype, 'a' AS confdeltype, 's' AS confmatchtype,
+    true AS conislocal, 0 AS coninhcount, true AS connoinherit, [c.number] AS conkey,
+    [k.number] AS confkey, [0] AS conpfeqop, [0] AS conppeqop, [0] AS conffeqop
+FROM staged_references AS f
+JOIN staged_relations AS r ON r.oid = f.relation
+JOIN staged_columns AS c ON c.relation = f.relation AND c.name = f."column"
+JOIN staged_columns AS k ON k.relation = f.other AND k.is_key
+JOIN cat.pg_namespace AS n ON n.nspname = r.schema
+ORDER BY f.place;
 
 INSERT INTO cat.pg_description BY NAME
 SELECT d.relation AS objoid, 1259 AS classoid, d.number AS objsubid, d.comment AS description
@@ -168,6 +185,9 @@ FROM (
     UNION ALL
     SELECT oid + 3, 'PRIMARY KEY (' || key || ')' FROM staged_relations WHERE key IS NOT NULL
     UNION ALL
-    SELECT oid, ' TABLE ' || schema || '.' || name || ';' FROM staged_relations
-    WHERE declared AND kind = 'v'
+    SELECT f.oid, 'FOREIGN KEY (' || f."column" || ') REFERENCES ' || r.name || '(' || r.key || ')'
+    FROM staged_references AS f JOIN staged_relations AS r ON r.oid = f.other
+    UNION ALL
+    SELECT oid, coalesce(' ' || told, ' TABLE ' || schema || '.' || name) || ';'
+    FROM staged_relations WHERE declared AND kind = 'v'
 ) AS d;

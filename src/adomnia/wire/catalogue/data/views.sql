@@ -98,7 +98,8 @@ WHERE c.relkind IN ('r', 'v') AND a.attnum > 0;
 CREATE VIEW information_schema.table_constraints AS
 SELECT fn.current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS
     constraint_name, fn.current_database() AS table_catalog, n.nspname AS table_schema, c.relname
-    AS table_name, 'PRIMARY KEY' AS constraint_type, 'NO' AS is_deferrable,
+    AS table_name, CASE k.contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'FOREIGN KEY' END
+    AS constraint_type, 'NO' AS is_deferrable,
     'NO' AS initially_deferred, 'YES' AS enforced
 FROM cat.pg_constraint AS k
 JOIN cat.pg_class AS c ON c.oid = k.conrelid
@@ -107,27 +108,39 @@ JOIN cat.pg_namespace AS n ON n.oid = c.relnamespace;
 CREATE VIEW information_schema.key_column_usage AS
 SELECT fn.current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS
     constraint_name, fn.current_database() AS table_catalog, n.nspname AS table_schema, c.relname
-    AS table_name, a.attname AS column_name, 1 AS ordinal_position
+    AS table_name, a.attname AS column_name, 1 AS ordinal_position,
+    CASE k.contype WHEN 'f' THEN 1 END AS position_in_unique_constraint
 FROM cat.pg_constraint AS k
 JOIN cat.pg_class AS c ON c.oid = k.conrelid
 JOIN cat.pg_namespace AS n ON n.oid = c.relnamespace
 JOIN cat.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = k.conkey[1];
+
+CREATE VIEW information_schema.referential_constraints AS
+SELECT fn.current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS
+    constraint_name, fn.current_database() AS unique_constraint_catalog,
+    n.nspname AS unique_constraint_schema, p.conname AS unique_constraint_name,
+    'NONE' AS match_option, 'NO ACTION' AS update_rule, 'NO ACTION' AS delete_rule
+FROM cat.pg_constraint AS k
+JOIN cat.pg_constraint AS p ON p.conindid = k.conindid AND p.contype = 'p'
+JOIN cat.pg_namespace AS n ON n.oid = k.connamespace
+WHERE k.contype = 'f';
 
 CREATE VIEW information_schema.constraint_column_usage AS
 SELECT fn.current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS
     constraint_name, fn.current_database() AS table_catalog, n.nspname AS table_schema, c.relname
     AS table_name, a.attname AS column_name
 FROM cat.pg_constraint AS k
-JOIN cat.pg_class AS c ON c.oid = k.conrelid
+JOIN cat.pg_class AS c ON c.oid = CASE k.contype WHEN 'f' THEN k.confrelid ELSE k.conrelid END
 JOIN cat.pg_namespace AS n ON n.oid = c.relnamespace
-JOIN cat.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = k.conkey[1];
+JOIN cat.pg_attribute AS a ON a.attrelid = c.oid
+    AND a.attnum = CASE k.contype WHEN 'f' THEN k.confkey[1] ELSE k.conkey[1] END;
 
 CREATE VIEW information_schema.constraint_table_usage AS
 SELECT fn.current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS
     constraint_name, fn.current_database() AS table_catalog, n.nspname AS table_schema, c.relname
     AS table_name
 FROM cat.pg_constraint AS k
-JOIN cat.pg_class AS c ON c.oid = k.conrelid
+JOIN cat.pg_class AS c ON c.oid = CASE k.contype WHEN 'f' THEN k.confrelid ELSE k.conrelid END
 JOIN cat.pg_namespace AS n ON n.oid = c.relnamespace;
 
 CREATE VIEW information_schema.table_privileges AS

@@ -161,7 +161,7 @@ class _Rewriter:
             place = exp.Table(this=_with(node.name))
         else:
             relation = relation_of(node, self.built.relations)
-            if relation is None or (relation.schema, relation.name) == self.built.hidden:
+            if relation is None or (relation.schema, relation.name) in self.built.hidden:
                 raise undefined_table(f"{node.db}.{node.name}" if node.db else node.name)
             schema = exp.to_identifier(self.built.schemas[relation.schema], quoted=True)
             place = exp.Table(this=exp.to_identifier(relation.name, quoted=True), db=schema)
@@ -197,8 +197,9 @@ class _Rewriter:
             node.replace(_format([node.this, *arguments]))
         elif not isinstance(node, exp.Anonymous):
             return
-        elif name in TABLE_MACROS:
-            node.replace(call(name))  # empty whatever it is asked
+        elif name in TABLE_MACROS:  # empty whatever it is asked
+            in_from = isinstance(node.find_ancestor(exp.Table, exp.Select), exp.Table)
+            node.replace(call(name) if in_from else _no_rows())
         elif name in LOOKUPS:
             node.replace(call(f"{name.removeprefix('to_')}_in", *arguments))
         elif name in NOWS:
@@ -240,12 +241,20 @@ def _with(name: str) -> exp.Identifier:
     return exp.to_identifier(f"with {name}", quoted=True)
 
 
+def _no_rows() -> exp.Expr:
+    """What a function that gives rows is in the place of a column, where it gives none."""
+    nothing = exp.cast(exp.Array(expressions=[]), exp.DataType.build("UINTEGER[]", "duckdb"))
+    return exp.Anonymous(this="unnest", expressions=[nothing])
+
+
 def _rows_of(node: exp.Table) -> None:
     """A function in the place of a table: its column is called as the table is."""
     function = node.this
     called = function.expression if isinstance(function, exp.Dot) else function
     name = called.name if isinstance(called, exp.Anonymous) else name_of(called)
     if name in TABLE_MACROS:
+        if node.args.get("ordinality"):
+            _number_rows(node)
         return
     alias = node.args.get("alias") or exp.TableAlias()
     table = alias.this or exp.to_identifier(name, quoted=True)
@@ -256,6 +265,15 @@ def _rows_of(node: exp.Table) -> None:
         return
     rows = exp.Select(expressions=[exp.alias_(function.copy(), column)])
     place = exp.Subquery(this=rows, alias=exp.TableAlias(this=table.copy()))
+    place.set("joins", node.args.get("joins"))
+    node.replace(place)
+
+
+def _number_rows(node: exp.Table) -> None:
+    """WITH ORDINALITY of a function that gives no row: a column more."""
+    rows = exp.Select(expressions=[exp.Star(), exp.alias_(exp.Literal.number(0), "ordinality")])
+    place = exp.Subquery(this=rows.from_(exp.Table(this=node.this.copy())))
+    place.set("alias", node.args.get("alias"))
     place.set("joins", node.args.get("joins"))
     node.replace(place)
 

@@ -1,0 +1,1 @@
+"""Which data is asked, and how it came here."""

@@ -1,0 +1,1 @@
+"""What cleaning does to a source is counted here, for its curator."""

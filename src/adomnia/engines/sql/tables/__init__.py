@@ -1,0 +1,1 @@
+"""Rows of several tables, each with its owner, become statements here."""

@@ -1,0 +1,1 @@
+"""A first policy for a source is drafted here."""

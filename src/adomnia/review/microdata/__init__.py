@@ -1,0 +1,1 @@
+"""Made-up records are held against the data that they stand for here."""

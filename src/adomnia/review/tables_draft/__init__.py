@@ -1,0 +1,1 @@
+"""A first policy for several tables: their keys, what refers to what, and whose the rows are."""
